@@ -1,0 +1,22 @@
+# Everything comes from Debian's packages; deploy/install-deps.sh installs them.
+
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+find_package(absl REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(pcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
+
+if(HEADSTART_GATEWAY)
+  find_package(Protobuf REQUIRED)
+  find_package(gRPC CONFIG REQUIRED)
+  find_package(CLI11 REQUIRED)
+  find_package(spdlog REQUIRED)
+endif()
+if(HEADSTART_TESTS)
+  find_package(GTest REQUIRED)
+endif()
+if(HEADSTART_BENCHMARKS)
+  find_package(benchmark REQUIRED)
+endif()

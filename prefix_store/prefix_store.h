@@ -1,0 +1,176 @@
+// PrefixStore: the prompt cache. It maps token prefixes to blocks of KV memory, lets sequences share them, and decides
+// what to forget. It knows tokens and places for opaque bytes; it knows no model and touches no KV byte itself.
+//
+// Thread-safety: none. One thread (the scheduler's) owns the store and every SequenceBlocks it handed out.
+// Ownership: the store outlives every SequenceBlocks. A SequenceBlocks is one running sequence's hold on memory; letting
+// it go returns its blocks, published ones to the cache, unpublished ones to the pool.
+// Errors: Acquire and Reserve are all or nothing: when refused, holders, eviction order and counters of blocks are as before.
+//
+// Invariants (Check() verifies them):
+//   1. Every device slot is free, or belongs to exactly one block.
+//   2. A block in the tree has the bytes of all tokens the tree shows for it.
+//   3. A leased block is never evicted or moved; its ancestors are leased with it.
+//   4. A node of a tenant's scope has only nodes of that scope below it.
+//   5. free + evictable + leased slots = pool.
+//
+//   PrefixStore store({.block_tokens = 16, .device_blocks = 1024});
+//   auto blocks = store.Acquire({.scope = Scope::Tenant("acme"), .tokens = prompt});      // shares what is cached
+//   // copy what blocks->copies() lists, compute the KV of tokens [blocks->cached_tokens(), prompt.size()) ...
+//   blocks->Publish(prompt);                                                              // others may now hit
+
+#ifndef HEADSTART_PREFIX_STORE_PREFIX_STORE_H_
+#define HEADSTART_PREFIX_STORE_PREFIX_STORE_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "prefix_store/types.h"
+
+namespace headstart {
+
+enum class EvictionPolicyKind { kLru, kSegmentedLru };
+
+struct PrefixStoreOptions {
+  // --- behaviour
+  int block_tokens = 16;      // tokens a block holds: a power of two, 8 to 256
+  int64_t device_blocks = 0;  // slots of device memory; REQUIRED, at least 1
+  EvictionPolicyKind policy = EvictionPolicyKind::kSegmentedLru;
+
+  // --- for tests: how many low bits of a block's hash are kept. The store is right with any value.
+  int hash_bits = 64;
+};
+
+// Why a prompt was not covered further. kOtherTenant is for operators alone: callers are told kNew instead.
+enum class MissReason {
+  kNone,              // all but the last token was cached
+  kNew,               // nothing like it was ever seen in this scope
+  kShorterThanBlock,  // the prompt is too short to have anything to share
+  kDiverged,          // shares its beginning with cached prompts, then differs at token `matched_tokens`
+  kEvicted,           // was cached and has been evicted since
+  kCachingOff,        // the request asked not to read the cache
+  kOtherTenant,
+};
+
+// What a prompt would find now.
+struct Match {
+  int64_t matched_tokens = 0;  // cached tokens this prompt would reuse: at most size − 1
+  int64_t pending_tokens = 0;  // tokens after those that a running sequence of a visible scope is computing now
+  MissReason miss_reason = MissReason::kNone;
+};
+
+// `tokens` tokens of KV from the start of one slot to the start of another: the shared part of a block in which two
+// sequences diverge. To be carried out before the step that computes the rest of the block.
+struct BlockCopy {
+  SlotIndex from;
+  SlotIndex to;
+  int tokens;
+};
+
+struct AcquireRequest {
+  Scope scope = Scope::Public();
+  std::span<const TokenId> tokens;  // what will be in the sequence: the prompt, or prompt and answer so far on resume
+  bool read_cache = true;           // may reuse cached blocks
+  bool write_cache = true;          // may publish; also announces the tokens as pending, for others to wait for
+  int64_t reserve_tokens = 0;       // blocks for at least so many tokens in all; 0 means tokens.size()
+};
+
+class PrefixStore;
+
+// One running sequence's blocks. Move-only; an empty one holds nothing.
+class SequenceBlocks {
+ public:
+  SequenceBlocks();
+  SequenceBlocks(SequenceBlocks&&) noexcept;
+  SequenceBlocks& operator=(SequenceBlocks&&) noexcept;
+  ~SequenceBlocks();
+
+  // Slots in token order: token t lies in slots()[t / block_tokens]. Valid until the next call on this object.
+  std::span<const SlotIndex> slots() const;
+
+  // Tokens at the start whose KV was cached at Acquire. At most tokens.size() − 1.
+  int64_t cached_tokens() const;
+
+  // Why it was not more.
+  MissReason miss_reason() const;
+
+  // Copies to carry out before computing; empty after CopiesDone(), which also lets the copied blocks go.
+  std::span<const BlockCopy> copies() const;
+  void CopiesDone();
+
+  // Makes room for `tokens` tokens in all, evicting if need be. RESOURCE_EXHAUSTED when leased blocks leave too little.
+  absl::Status Reserve(int64_t tokens);
+
+  // The KV of `tokens` (the sequence from its start) is complete in memory: make it visible in the sequence's scope.
+  // Blocks that another sequence published meanwhile are shared and this one's copies freed, so slots() may change.
+  // Returns the number of tokens newly written to the cache. Does nothing when write_cache was false.
+  // REQUIRES: tokens extend what was published before; room for them was reserved.
+  int64_t Publish(std::span<const TokenId> tokens);
+
+ private:
+  friend class PrefixStore;
+  struct State;
+  explicit SequenceBlocks(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+// Counts since the start, and levels now. Blocks and tokens; never bytes, which the store does not know.
+struct PrefixStoreStats {
+  int64_t pool_blocks = 0;
+  int64_t free_blocks = 0;
+  int64_t leased_blocks = 0;     // held by running sequences
+  int64_t evictable_blocks = 0;  // cached and not leased
+  int64_t cached_tokens = 0;     // tokens that the tree can give
+  int64_t nodes = 0;
+  int64_t acquisitions = 0;
+  int64_t queried_tokens = 0;  // tokens of all acquisitions that read the cache
+  int64_t hit_tokens = 0;      // of those, tokens found
+  int64_t written_tokens = 0;
+  int64_t evicted_blocks = 0;
+  int64_t copied_blocks = 0;
+};
+
+class PrefixStore {
+ public:
+  // REQUIRES: options pass Validate().
+  explicit PrefixStore(const PrefixStoreOptions& options);
+  ~PrefixStore();
+  PrefixStore(const PrefixStore&) = delete;
+  PrefixStore& operator=(const PrefixStore&) = delete;
+
+  // INVALID_ARGUMENT naming the option, its value and the limit.
+  static absl::Status Validate(const PrefixStoreOptions& options);
+
+  // What `tokens` would find. Changes nothing, not even the order of eviction.
+  Match Lookup(const Scope& scope, std::span<const TokenId> tokens) const;
+
+  // Leases the cached part of `request.tokens` and takes fresh blocks for the rest. A hit block is never the victim of
+  // its own acquisition. RESOURCE_EXHAUSTED, with the numbers, when leased blocks leave too little room for now;
+  // FAILED_PRECONDITION when the pool could never hold it; INVALID_ARGUMENT for no tokens.
+  absl::StatusOr<SequenceBlocks> Acquire(const AcquireRequest& request);
+
+  // Forgets every block that is not leased; returns how many. Leased ones are forgotten when their holders let go:
+  // no later lookup finds them.
+  int64_t Flush();
+
+  const PrefixStoreOptions& options() const;
+  PrefixStoreStats stats() const;
+
+  // Verifies every invariant; INTERNAL naming the first broken one. Takes time proportional to all blocks.
+  absl::Status Check() const;
+
+ private:
+  friend class SequenceBlocks;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace headstart
+
+#endif  // HEADSTART_PREFIX_STORE_PREFIX_STORE_H_
