@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Prints the figures of docs/benchmarks.md. Called by ./dev bench with the build folder first.
+set -euo pipefail
+
+build=$1
+shift
+usage() {
+  cat <<'TEXT'
+Usage: ./dev bench [model|store|kernels|all] [compare.py's arguments]
+
+  store     the prefix store: look-ups in large trees, publication, eviction
+  kernels   the CPU kernels: matrix products by weight type, attention
+  model     a seeded model of shape qwen3-0.6b in bf16 and Q8_0: prefill, decode, cold and warm time to first token;
+            with --peer PATH, llama.cpp's llama-bench beside it on the same files
+  all       everything (default)
+TEXT
+}
+
+part=${1:-all}
+[ $# -eq 0 ] || shift
+
+store() { "$build/tests/bench/prefix_store_benchmark"; }
+kernels() { "$build/tests/bench/kernels_benchmark"; }
+
+model() {
+  local models=build/bench-models
+  mkdir -p "$models"
+  local type
+  for type in bf16 q8_0; do
+    [ -f "$models/qwen3-0.6b-$type.gguf" ] ||
+      "$build/gateway/headstart" synth-model --shape qwen3-0.6b --dtype "$type" --output "$models/qwen3-0.6b-$type.gguf"
+  done
+  python3 tests/bench/compare.py --ours "$build/tests/bench/model_benchmark" "$@" \
+    "$models/qwen3-0.6b-bf16.gguf" "$models/qwen3-0.6b-q8_0.gguf"
+}
+
+case "$part" in
+  store) store ;;
+  kernels) kernels ;;
+  model) model "$@" ;;
+  all) store; kernels; model "$@" ;;
+  --help | -h | help) usage ;;
+  *) echo "bench: unknown part '$part'" >&2; usage >&2; exit 2 ;;
+esac
