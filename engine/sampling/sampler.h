@@ -1,8 +1,17 @@
-// Sampler: picks the next token from a row of logits. Its randomness is a function of (seed, position) alone, so that an answer
-// does not depend on how its request was scheduled, preempted or resumed.
+// Sampler: picks the next token from a row of logits. Its randomness is a function of (seed, position) alone, so that
+// an answer does not depend on how its request was scheduled, preempted or resumed.
+//
+// Order of operations (that of vLLM): log-probabilities of the unmodified logits · repetition, frequency and presence
+// penalty · greedy pick if temperature is 0 · temperature · min-p · top-k · top-p over what is left · one draw. Where
+// logits tie, the lower id counts as the likelier, so top-k keeps exactly k. Logits that are no numbers: NaN counts as
+// the lowest finite value, ±infinity as the largest and lowest; nothing crashes, every reported log-probability is
+// finite, and a token at the lowest value is picked only if all are.
 //
 // Thread-safety: none; one per sequence.
 // Errors: Validate refuses parameters out of range with INVALID_ARGUMENT naming the field and its limits.
+//
+//   Sampler sampler({.temperature = 0.7f, .top_p = 0.9f, .seed = 1}, prompt);
+//   SampledToken next = sampler.Sample(runner.Logits(0), prompt.size());
 
 #ifndef HEADSTART_ENGINE_SAMPLING_SAMPLER_H_
 #define HEADSTART_ENGINE_SAMPLING_SAMPLER_H_
@@ -13,20 +22,22 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
+#include "engine/sampling/cut.h"
 #include "prefix_store/types.h"
 
 namespace headstart {
 
 struct SamplingParams {
-  float temperature = 1.0f;         // 0 is greedy: the largest logit, ties to the lowest id
-  int top_k = 0;                    // 0: off
-  float top_p = 1.0f;               // 1: off
-  float min_p = 0.0f;               // 0: off
-  float repetition_penalty = 1.0f;  // 1: off; over prompt and answer
-  float frequency_penalty = 0.0f;   // over the answer
-  float presence_penalty = 0.0f;    // over the answer
+  float temperature = 1.0f;  // 0 is greedy: the largest logit, ties to the lowest id; at most 100
+  int top_k = 0;             // 0: off
+  float top_p = 1.0f;        // 1: off; the fewest likeliest tokens whose mass reaches it
+  float min_p = 0.0f;        // 0: off; drops what is less likely than this share of the likeliest
+  float repetition_penalty =
+      1.0f;  // 1: off; over prompt and answer: positive logits are divided by it, others multiplied
+  float frequency_penalty = 0.0f;  // over the answer: subtracted once for each occurrence; -2 to 2
+  float presence_penalty = 0.0f;   // over the answer: subtracted once; -2 to 2
   uint64_t seed = 0;
-  int top_logprobs = 0;             // how many alternatives to report, at most 20
+  int top_logprobs = 0;  // how many alternatives to report, at most 20
 };
 
 absl::Status ValidateSamplingParams(const SamplingParams& params);
@@ -48,6 +59,7 @@ class Sampler {
   Sampler(const SamplingParams& params, std::span<const TokenId> prompt);
 
   // Picks the token for `position` (the index in the sequence that it will have) and counts it for the penalties.
+  // REQUIRES: logits is not empty.
   SampledToken Sample(std::span<const float> logits, int64_t position);
 
  private:
@@ -55,9 +67,16 @@ class Sampler {
     bool in_prompt = false;
     int in_answer = 0;
   };
+
+  void ApplyPenalties();
+  TokenId Pick(int64_t position);
+
   SamplingParams params_;
-  absl::flat_hash_map<TokenId, Counts> counts_;
-  std::vector<TokenLogprob> candidates_;  // kept between calls for its memory
+  absl::flat_hash_map<TokenId, Counts> counts_;  // filled only where a penalty reads it
+
+  // Kept between calls for their memory.
+  std::vector<float> logits_;  // finite, then with penalties
+  std::vector<CutCandidate> candidates_;
 };
 
 }  // namespace headstart

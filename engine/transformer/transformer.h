@@ -1,5 +1,5 @@
-// Transformer: a model on a backend. Loads the weights once, then runs steps: the forward pass reads like the paper, over the
-// operations of Backend.
+// Transformer: a model on a backend. Loads the weights once, then runs steps: the forward pass reads like the paper,
+// over the operations of Backend.
 //
 // Thread-safety: none; one thread drives it.
 // Ownership: borrows the backend; copies what it needs of the source, which may go after Load.
@@ -28,9 +28,9 @@ struct TransformerOptions {
   int block_tokens = 16;
 
   // --- performance
-  int64_t slots = 0;              // KV pages; REQUIRED
-  int max_step_tokens = 256;      // rows of a step
-  int max_logit_rows = 64;        // rows of logits a step can give
+  int64_t slots = 0;          // KV pages; REQUIRED
+  int max_step_tokens = 256;  // rows of a step
+  int max_logit_rows = 64;    // rows of logits a step can give
 };
 
 // Called while loading with the share of the weights' bytes that is in place.
