@@ -27,9 +27,23 @@ namespace headstart {
 class FileSet;
 
 enum class WeightRole {
-  kEmbedding, kOutputNorm, kOutput,                                        // layer is ignored
-  kAttentionNorm, kQuery, kKey, kValue, kAttentionOutput, kQueryBias, kKeyBias, kValueBias, kQueryNorm, kKeyNorm,
-  kMlpNorm, kGate, kUp, kDown,
+  kEmbedding,
+  kOutputNorm,
+  kOutput,  // layer is ignored
+  kAttentionNorm,
+  kQuery,
+  kKey,
+  kValue,
+  kAttentionOutput,
+  kQueryBias,
+  kKeyBias,
+  kValueBias,
+  kQueryNorm,
+  kKeyNorm,
+  kMlpNorm,
+  kGate,
+  kUp,
+  kDown,
 };
 
 struct WeightName {
