@@ -31,9 +31,10 @@ std::string DescribeText(std::string_view name, std::string_view value) {
 
 }  // namespace
 
-std::string DescribeForFingerprint(std::string_view weights_digest, const ModelConfig& config, const KvShape& shape,
+std::string DescribeForFingerprint(const Fingerprint& weights, const ModelConfig& config, const KvShape& shape,
                                    std::string_view numerics) {
-  return DescribeText("weights", weights_digest) + DescribeArchitecture(config) + DescribeRope(config) +
+  return fmt::format("weights={:016x}{:016x}\n", weights.high, weights.low) + DescribeArchitecture(config) +
+         DescribeRope(config) +
          fmt::format("kv_dtype={} block_tokens={}\n", static_cast<int>(shape.dtype), shape.block_tokens) +
          DescribeText("numerics", numerics);
 }

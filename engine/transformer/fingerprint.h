@@ -16,7 +16,7 @@ namespace headstart {
 
 // What is digested, as text of `name=value` lines with lengths before strings, so that no two inputs spell alike. Left
 // out is what decides no KV byte: the model's name, its context window, its end tokens.
-std::string DescribeForFingerprint(std::string_view weights_digest, const ModelConfig& config, const KvShape& shape,
+std::string DescribeForFingerprint(const Fingerprint& weights, const ModelConfig& config, const KvShape& shape,
                                    std::string_view numerics);
 
 // XXH3-128 of that text.

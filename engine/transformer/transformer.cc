@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "engine/model/weights_digest.h"
 #include "engine/transformer/fingerprint.h"
 #include "engine/transformer/model_weights.h"
-#include "engine/transformer/weights_digest.h"
 #include "fmt/format.h"
 
 namespace headstart {
@@ -207,7 +207,7 @@ absl::StatusOr<std::unique_ptr<Transformer>> Transformer::Load(const ModelSource
   absl::StatusOr<ModelWeights> weights = LoadModelWeights(source, backend, progress);
   if (!weights.ok()) return weights.status();
   const Fingerprint fingerprint =
-      FingerprintOf(DescribeForFingerprint(DigestOfTensors(source), config, kv_shape, backend.numerics()));
+      FingerprintOf(DescribeForFingerprint(WeightsDigest(source), config, kv_shape, backend.numerics()));
   return std::make_unique<LoadedTransformer>(config, kv_shape, limits, backend, *std::move(weights), *buffers,
                                              fingerprint);
 }
