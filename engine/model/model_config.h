@@ -30,12 +30,12 @@ struct RopeScaling {
   double attention_factor = 0;     // yarn; 0: derived from factor
   bool truncate = true;            // yarn: the ramp's ends are rounded to whole dimensions
   // GGUF stores llama3's scaling as a tensor: each inverse frequency is divided by its entry. [head_dim / 2], or empty.
-  std::vector<float> divisors;
+  std::vector<float> divisors = {};
 };
 
 struct ModelConfig {
   Architecture architecture = Architecture::kLlama;
-  std::string name;  // for people: general.name, or the folder's name
+  std::string name = {};  // for people: general.name, or the folder's name
   int layers = 0;
   int hidden_size = 0;
   int intermediate_size = 0;
@@ -46,13 +46,13 @@ struct ModelConfig {
   int max_positions = 0;  // the context window
   float rms_norm_epsilon = 1e-5f;
   double rope_theta = 10000;
-  RopeScaling rope_scaling;
-  bool rope_adjacent_pairs = false;    // GGUF's permuted Llama weights
-  bool attention_bias = false;         // biases on Q, K, V (Qwen2)
-  bool qk_norm = false;                // RMSNorm on each head of Q and K (Qwen3)
-  bool tied_embeddings = false;        // the output matrix is the embedding table
-  int sliding_window = 0;              // 0: none
-  std::vector<int32_t> eos_token_ids;  // what ends a generation, from the config and generation config
+  RopeScaling rope_scaling = {};
+  bool rope_adjacent_pairs = false;         // GGUF's permuted Llama weights
+  bool attention_bias = false;              // biases on Q, K, V (Qwen2)
+  bool qk_norm = false;                     // RMSNorm on each head of Q and K (Qwen3)
+  bool tied_embeddings = false;             // the output matrix is the embedding table
+  int sliding_window = 0;                   // 0: none
+  std::vector<int32_t> eos_token_ids = {};  // what ends a generation, from the config and generation config
 };
 
 // INVALID_ARGUMENT in one sentence naming the field, its value and the limit, when the numbers contradict each other or
