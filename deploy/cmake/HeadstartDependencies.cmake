@@ -7,6 +7,7 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(pcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
+pkg_check_modules(icu REQUIRED IMPORTED_TARGET icu-uc)
 
 if(HEADSTART_GATEWAY)
   find_package(Protobuf REQUIRED)
