@@ -2,9 +2,9 @@
 // what to forget. It knows tokens and places for opaque bytes; it knows no model and touches no KV byte itself.
 //
 // Thread-safety: none. One thread (the scheduler's) owns the store and every SequenceBlocks it handed out.
-// Ownership: the store outlives every SequenceBlocks. A SequenceBlocks is one running sequence's hold on memory; letting
-// it go returns its blocks, published ones to the cache, unpublished ones to the pool.
-// Errors: Acquire and Reserve are all or nothing: when refused, holders, eviction order and counters of blocks are as before.
+// Ownership: the store outlives every SequenceBlocks. A SequenceBlocks is one running sequence's hold on memory;
+// letting it go returns its blocks, published ones to the cache, unpublished ones to the pool. Errors: Acquire and
+// Reserve are all or nothing: when refused, holders, eviction order and counters of blocks are as before.
 //
 // Invariants (Check() verifies them):
 //   1. Every device slot is free, or belongs to exactly one block.
@@ -45,15 +45,18 @@ struct PrefixStoreOptions {
 
   // --- for tests: how many low bits of a block's hash are kept. The store is right with any value.
   int hash_bits = 64;
+
+  // Seeds the index's hashes. The service sets it at random, so that no caller can craft prompts whose blocks collide.
+  uint64_t hash_seed = 0;
 };
 
 // Why a prompt was not covered further. kOtherTenant is for operators alone: callers are told kNew instead.
 enum class MissReason {
   kNone,              // all but the last token was cached
-  kNew,               // nothing like it was ever seen in this scope
-  kShorterThanBlock,  // the prompt is too short to have anything to share
-  kDiverged,          // shares its beginning with cached prompts, then differs at token `matched_tokens`
-  kEvicted,           // was cached and has been evicted since
+  kNew,               // nothing cached goes on from here: what follows was not seen in this scope, or long ago
+  kShorterThanBlock,  // one token, which is always computed
+  kDiverged,          // shares its beginning with a cached prompt, which goes on differently at token `matched_tokens`
+  kEvicted,           // more was cached and has been evicted since
   kCachingOff,        // the request asked not to read the cache
   kOtherTenant,
 };
@@ -82,6 +85,8 @@ struct AcquireRequest {
 };
 
 class PrefixStore;
+class PrefixStoreCore;
+struct SequenceState;
 
 // One running sequence's blocks. Move-only; an empty one holds nothing.
 class SequenceBlocks {
@@ -115,9 +120,8 @@ class SequenceBlocks {
 
  private:
   friend class PrefixStore;
-  struct State;
-  explicit SequenceBlocks(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  explicit SequenceBlocks(std::unique_ptr<SequenceState> state);
+  std::unique_ptr<SequenceState> state_;
 };
 
 // Counts since the start, and levels now. Blocks and tokens; never bytes, which the store does not know.
@@ -166,9 +170,7 @@ class PrefixStore {
   absl::Status Check() const;
 
  private:
-  friend class SequenceBlocks;
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<PrefixStoreCore> core_;
 };
 
 }  // namespace headstart

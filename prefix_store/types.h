@@ -1,4 +1,5 @@
-// The small types that every layer shares: ids that cannot be mixed up, and the scope that decides who may see a prefix.
+// The small types that every layer shares: ids that cannot be mixed up, and the scope that decides who may see a
+// prefix.
 //
 // Thread-safety: plain values.
 
@@ -26,10 +27,8 @@ enum class Tick : uint64_t {};
 
 // The integer behind an id, for indexing and arithmetic.
 template <typename Id>
-  requires std::is_enum_v<Id>
-constexpr std::underlying_type_t<Id> ToIndex(Id id) {
-  return static_cast<std::underlying_type_t<Id>>(id);
-}
+requires std::is_enum_v<Id>
+constexpr std::underlying_type_t<Id> ToIndex(Id id) { return static_cast<std::underlying_type_t<Id>>(id); }
 
 // Who may see a prefix: everyone, or one tenant. `partition` divides a tenant further (an adapter, a cache salt).
 // Equality is by field, so ("ab", "c") and ("a", "bc") are two scopes. It comes from the authenticated caller, never

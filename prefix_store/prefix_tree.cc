@@ -1,0 +1,277 @@
+#include "prefix_store/prefix_tree.h"
+
+#include <functional>
+#include <iterator>
+#include <utility>
+
+namespace headstart {
+
+bool PrefixTree::NodeEqual::operator()(const PrefixNode* node, const ChildKey& key) const {
+  return node->parent == key.parent && node->scope.id() == key.scope && StartsWith(node->tokens, key.tokens);
+}
+
+bool PrefixTree::NodeOrder::Less(const ChildKey& a, const ChildKey& b) {
+  if (a.parent != b.parent) return std::less<>()(a.parent, b.parent);
+  if (a.scope != b.scope) return a.scope < b.scope;
+  return TokensLess(a.tokens, b.tokens);
+}
+
+PrefixTree::PrefixTree(int block_tokens, const BlockHasher& hasher, BlockPool& pool)
+    : block_tokens_(block_tokens), hasher_(hasher), pool_(pool), root_(std::make_unique<PrefixNode>()) {}
+
+// --- reading
+
+TreeMatch PrefixTree::Match(ScopeId scope, TokenSpan tokens) const {
+  TreeMatch best{.at = Root()};
+  TreePosition at = Root();
+  // Follows public nodes as far as they go. A tenant's own branch may leave them at any node's end, and be the deeper.
+  while (!InsideRun(at) && at.blocks < std::ssize(tokens) / block_tokens_) {
+    const TokenSpan block = tokens.subspan(at.blocks * block_tokens_, block_tokens_);
+    const uint64_t token_hash = hasher_.Tokens(block);
+    if (scope != kPublicScope) {
+      PrefixNode* own = Child(at.node, scope, block, token_hash);
+      if (own != nullptr) best = Deeper(best, Finish(Descend(at, own, scope, tokens), scope, tokens));
+    }
+    PrefixNode* child = Child(at.node, kPublicScope, block, token_hash);
+    if (child == nullptr) break;
+    at = Enter(at, child, tokens);
+  }
+  return Deeper(Finish(at, scope, tokens), best);
+}
+
+std::vector<BlockId> PrefixTree::Path(const TreePosition& at) const {
+  std::vector<BlockId> path(at.blocks);
+  int64_t used = at.used;
+  for (const PrefixNode* node = at.node; node->parent != nullptr; node = node->parent) {
+    std::copy_n(node->blocks.begin(), used, path.begin() + node->first_depth);
+    used = node->parent->run();
+  }
+  return path;
+}
+
+TreePosition PrefixTree::After(BlockId block) const {
+  const Block& record = pool_[block];
+  return {record.node, record.depth - record.node->first_depth + 1, record.depth + 1};
+}
+
+std::optional<BlockId> PrefixTree::FindNext(const TreePosition& at, ScopeId scope, TokenSpan block) const {
+  if (InsideRun(at)) {
+    if (!StartsWith(TokensAfter(at), block)) return std::nullopt;
+    return at.node->blocks[at.used];
+  }
+  if (at.node->children == 0) return std::nullopt;
+  const uint64_t token_hash = hasher_.Tokens(block);
+  const PrefixNode* child = Child(at.node, kPublicScope, block, token_hash);
+  if (child == nullptr && scope != kPublicScope) child = Child(at.node, scope, block, token_hash);
+  if (child == nullptr) return std::nullopt;
+  return child->blocks.front();
+}
+
+bool PrefixTree::Covers(const TreePosition& at, ScopeId scope, TokenSpan tail) const {
+  if (InsideRun(at)) return StartsWith(TokensAfter(at), tail);
+  const auto covered_in = [&](ScopeId where) { return NearestChild(at.node, where, tail).common == std::ssize(tail); };
+  return covered_in(kPublicScope) || (scope != kPublicScope && covered_in(scope));
+}
+
+uint64_t PrefixTree::HashAt(const TreePosition& at) const {
+  return at.blocks == 0 ? 0 : pool_[at.node->blocks[at.used - 1]].prefix_hash;
+}
+
+bool PrefixTree::IsLeaf(BlockId block) const {
+  const PrefixNode& node = *pool_[block].node;
+  return node.children == 0 && node.blocks.back() == block;
+}
+
+TokenSpan PrefixTree::TokensAfter(const TreePosition& at) const {
+  return TokenSpan(at.node->tokens).subspan(at.used * block_tokens_);
+}
+
+uint64_t PrefixTree::IndexHash(const PrefixNode* parent, ScopeId scope, uint64_t token_hash) const {
+  return hasher_.Combine(hasher_.Combine(token_hash, reinterpret_cast<uintptr_t>(parent)), ToIndex(scope));
+}
+
+PrefixNode* PrefixTree::Child(const PrefixNode* parent, ScopeId scope, TokenSpan block, uint64_t token_hash) const {
+  const auto found = index_.find(ChildKey{parent, scope, block, IndexHash(parent, scope, token_hash)});
+  return found != index_.end() ? *found : nullptr;
+}
+
+// Among strings in order, the one with the longest common start with a given string is a neighbour of its place.
+PrefixTree::Nearest PrefixTree::NearestChild(const PrefixNode* parent, ScopeId scope, TokenSpan tokens) const {
+  Nearest nearest;
+  if (parent->children == 0) return nearest;
+  const TokenSpan block = tokens.first(std::min<size_t>(tokens.size(), block_tokens_));
+  const auto consider = [&](const PrefixNode& node) {
+    if (node.parent != parent || node.scope.id() != scope) return;
+    const int64_t common = CommonTokens(node.tokens, block);
+    if (nearest.node == nullptr || common > nearest.common) nearest = {&node, common};
+  };
+  const auto place = order_.lower_bound(ChildKey{parent, scope, block, 0});
+  if (place != order_.end()) consider(**place);
+  if (place != order_.begin()) consider(**std::prev(place));
+  return nearest;
+}
+
+TreePosition PrefixTree::Enter(const TreePosition& at, PrefixNode* child, TokenSpan tokens) const {
+  const int64_t common = CommonTokens(child->tokens, tokens.subspan(at.blocks * block_tokens_)) / block_tokens_;
+  return {child, common, at.blocks + common};
+}
+
+// Follows nodes of one scope as far as they go, from `child` on.
+TreePosition PrefixTree::Descend(TreePosition at, PrefixNode* child, ScopeId scope, TokenSpan tokens) const {
+  while (child != nullptr) {
+    at = Enter(at, child, tokens);
+    if (InsideRun(at) || at.blocks == std::ssize(tokens) / block_tokens_) break;
+    const TokenSpan block = tokens.subspan(at.blocks * block_tokens_, block_tokens_);
+    child = Child(at.node, scope, block, hasher_.Tokens(block));
+  }
+  return at;
+}
+
+// Adds what the block after `at` shares with the prompt.
+TreeMatch PrefixTree::Finish(const TreePosition& at, ScopeId scope, TokenSpan tokens) const {
+  TreeMatch match{.at = at};
+  const TokenSpan rest = tokens.subspan(at.blocks * block_tokens_);
+  const auto consider = [&](BlockId block, int64_t common, bool goes_on) {
+    if (common < match.partial_tokens) return;
+    match.goes_on = goes_on || (match.goes_on && common == match.partial_tokens);
+    if (common == match.partial_tokens) return;
+    match.partial = block;
+    match.partial_tokens = common;
+  };
+  if (InsideRun(at)) {
+    consider(at.node->blocks[at.used], CommonTokens(TokensAfter(at), rest), true);
+    return match;
+  }
+  const auto consider_children = [&](ScopeId where) {
+    const Nearest nearest = NearestChild(at.node, where, rest);
+    if (nearest.node == nullptr) return;
+    consider(nearest.node->blocks.front(), nearest.common, nearest.common < std::ssize(nearest.node->tokens));
+  };
+  consider_children(kPublicScope);
+  if (scope != kPublicScope) consider_children(scope);
+  return match;
+}
+
+TreeMatch PrefixTree::Deeper(const TreeMatch& a, const TreeMatch& b) const {
+  const auto length = [&](const TreeMatch& match) { return match.at.blocks * block_tokens_ + match.partial_tokens; };
+  return length(a) >= length(b) ? a : b;
+}
+
+// --- writing
+
+std::optional<BlockId> PrefixTree::Insert(const TreePosition& at, const ScopeTable::Use& scope, TokenSpan tokens,
+                                          BlockId block) {
+  Block& record = pool_[block];
+  record.depth = static_cast<uint32_t>(at.blocks);
+  record.prefix_hash = hasher_.Chain(HashAt(at), tokens);
+  tokens_ += std::ssize(tokens);
+  if (CanGrow(at, scope.id()) && std::ssize(tokens) == block_tokens_) {
+    record.node = at.node;
+    at.node->tokens.insert(at.node->tokens.end(), tokens.begin(), tokens.end());
+    at.node->blocks.push_back(block);
+    return std::nullopt;
+  }
+  auto node = std::make_unique<PrefixNode>();
+  record.node = node.get();
+  node->scope = scope.Copy();
+  node->tokens.assign(tokens.begin(), tokens.end());
+  node->blocks.push_back(block);
+  node->first_depth = record.depth;
+  PrefixNode* parent = SplitAt(at).node;
+  ++parent->children;
+  return RemoveTailBefore(AddChild(parent, std::move(node)));
+}
+
+void PrefixTree::Remove(BlockId block) {
+  PrefixNode* node = pool_[block].node;
+  const size_t kept = (node->blocks.size() - 1) * block_tokens_;
+  tokens_ -= static_cast<int64_t>(node->tokens.size() - kept);
+  if (kept == 0) {
+    --node->parent->children;
+    TakeChild(node);
+  } else {
+    node->tokens.resize(kept);
+    node->blocks.pop_back();
+  }
+  pool_[block].node = nullptr;
+}
+
+void PrefixTree::Trim(BlockId block) {
+  std::vector<TokenId>& tokens = pool_[block].node->tokens;
+  if (tokens.capacity() > tokens.size() + block_tokens_) tokens.shrink_to_fit();
+}
+
+void PrefixTree::Clear(absl::FunctionRef<void(BlockId)> removed) {
+  index_.clear();
+  const Order nodes = std::exchange(order_, Order());
+  root_->children = 0;
+  tokens_ = 0;
+  for (const auto& node : nodes) {
+    for (const BlockId block : node->blocks) {
+      pool_[block].node = nullptr;
+      removed(block);
+    }
+  }
+}
+
+bool PrefixTree::CanGrow(const TreePosition& at, ScopeId scope) const {
+  return at.node != root_.get() && !InsideRun(at) && at.node->children == 0 && at.node->scope.id() == scope;
+}
+
+PrefixTree::Order::iterator PrefixTree::AddChild(PrefixNode* parent, std::unique_ptr<PrefixNode> node) {
+  node->parent = parent;
+  if (!IsTail(*node)) {
+    node->index_hash = IndexHash(parent, node->scope.id(), hasher_.Tokens(node->first_block()));
+    index_.insert(node.get());
+  }
+  return order_.insert(std::move(node)).first;
+}
+
+std::unique_ptr<PrefixNode> PrefixTree::TakeChild(PrefixNode* node) {
+  if (!IsTail(*node)) index_.erase(node);
+  auto taken = order_.extract(order_.find(KeyOf(*node)));
+  return std::move(taken.value());
+}
+
+// By invariant 1 a tail that `added` starts with can only be its neighbour: whatever lay between starts with it as
+// well.
+std::optional<BlockId> PrefixTree::RemoveTailBefore(Order::iterator added) {
+  if (added == order_.begin()) return std::nullopt;
+  const PrefixNode& before = **std::prev(added);
+  const PrefixNode& node = **added;
+  const bool redundant = before.parent == node.parent && before.scope.id() == node.scope.id() && IsTail(before) &&
+                         StartsWith(node.tokens, before.tokens);
+  if (!redundant) return std::nullopt;
+  const BlockId block = before.blocks.front();
+  Remove(block);
+  return block;
+}
+
+// Makes `at` the end of a node. The lower part keeps its identity, and with it its children.
+TreePosition PrefixTree::SplitAt(const TreePosition& at) {
+  if (!InsideRun(at)) return at;
+  PrefixNode* parent = at.node->parent;
+  std::unique_ptr<PrefixNode> lower = TakeChild(at.node);
+  std::unique_ptr<PrefixNode> upper = DetachUpper(lower.get(), at.used);
+  PrefixNode* middle = upper.get();
+  middle->children = 1;
+  AddChild(parent, std::move(upper));
+  AddChild(middle, std::move(lower));
+  return {middle, at.used, at.blocks};
+}
+
+std::unique_ptr<PrefixNode> PrefixTree::DetachUpper(PrefixNode* node, int64_t blocks) {
+  auto upper = std::make_unique<PrefixNode>();
+  const auto cut = node->tokens.begin() + blocks * block_tokens_;
+  upper->scope = node->scope.Copy();
+  upper->first_depth = node->first_depth;
+  upper->tokens.assign(node->tokens.begin(), cut);
+  upper->blocks.assign(node->blocks.begin(), node->blocks.begin() + blocks);
+  for (const BlockId block : upper->blocks) pool_[block].node = upper.get();
+  node->tokens = std::vector<TokenId>(cut, node->tokens.end());
+  node->blocks.erase(node->blocks.begin(), node->blocks.begin() + blocks);
+  node->first_depth += static_cast<uint32_t>(blocks);
+  return upper;
+}
+
+}  // namespace headstart
