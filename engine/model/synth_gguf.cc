@@ -66,7 +66,7 @@ void AddScaling(const ModelConfig& config, GgufWriter& writer) {
 std::vector<int32_t> TokenTypes(const SynthTokenizer& tokenizer) {
   std::vector<int32_t> types;
   for (int32_t id = 0; id < std::ssize(tokenizer.tokens); ++id) {
-    const auto type = tokenizer.IsControl(id) ? GgufTokenType::kControl : GgufTokenType::kNormal;
+    const auto type = IsSynthControlToken(id) ? GgufTokenType::kControl : GgufTokenType::kNormal;
     types.push_back(static_cast<int32_t>(type));
   }
   return types;
@@ -78,9 +78,9 @@ void AddTokenizer(const SynthTokenizer& tokenizer, GgufWriter& writer) {
   writer.Add("tokenizer.ggml.tokens", tokenizer.tokens);
   writer.Add("tokenizer.ggml.token_type", TokenTypes(tokenizer));
   writer.Add("tokenizer.ggml.merges", tokenizer.merges);
-  writer.Add("tokenizer.ggml.eos_token_id", tokenizer.turn_end);
-  writer.Add("tokenizer.ggml.eot_token_id", tokenizer.end_of_text);
-  writer.Add("tokenizer.ggml.padding_token_id", tokenizer.end_of_text);
+  writer.Add("tokenizer.ggml.eos_token_id", kSynthTurnEnd);
+  writer.Add("tokenizer.ggml.eot_token_id", kSynthEndOfText);
+  writer.Add("tokenizer.ggml.padding_token_id", kSynthEndOfText);
   writer.Add("tokenizer.ggml.add_bos_token", false);
   writer.Add("tokenizer.chat_template", SynthChatTemplate());
 }

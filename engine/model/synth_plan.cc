@@ -77,7 +77,7 @@ absl::StatusOr<SynthPlan> PlanSynthModel(const SynthOptions& options) {
   SynthPlan plan{
       .config = *std::move(config), .seed = options.seed, .dtype = options.dtype, .tokenizer = {}, .tensors = {}};
   plan.tokenizer = MakeSynthTokenizer(plan.config.vocab_size);
-  plan.config.eos_token_ids = {plan.tokenizer.turn_end, plan.tokenizer.end_of_text};
+  plan.config.eos_token_ids = {kSynthTurnEnd, kSynthEndOfText};
   for (const WeightName weight : WeightsOf(plan.config)) {
     plan.tensors.push_back(PlanWeight(plan, options.format, weight));
   }

@@ -44,18 +44,12 @@ json AddedToken(int32_t id, const std::string& text) {
 SynthTokenizer MakeSynthTokenizer(int vocab_size) {
   SynthTokenizer tokenizer{.tokens = ByteAlphabet(), .merges = {}};
   auto& tokens = tokenizer.tokens;
-  const auto add = [&](std::string text) {
-    tokens.push_back(std::move(text));
-    return static_cast<int32_t>(tokens.size()) - 1;
-  };
-  tokenizer.end_of_text = add("<|endoftext|>");
-  tokenizer.turn_start = add("<|im_start|>");
-  tokenizer.turn_end = add("<|im_end|>");
+  for (const char* control : {"<|endoftext|>", "<|im_start|>", "<|im_end|>"}) tokens.push_back(control);
   for (const auto& [left, right] : kMerges) {
     tokenizer.merges.push_back(fmt::format("{} {}", left, right));
-    add(fmt::format("{}{}", left, right));
+    tokens.push_back(fmt::format("{}{}", left, right));
   }
-  while (std::ssize(tokens) < vocab_size) add(fmt::format("Ġw{}", tokens.size()));
+  while (std::ssize(tokens) < vocab_size) tokens.push_back(fmt::format("Ġw{}", tokens.size()));
   return tokenizer;
 }
 
@@ -64,7 +58,7 @@ std::string SynthTokenizerJson(const SynthTokenizer& tokenizer) {
   json added = json::array();
   for (size_t i = 0; i < tokenizer.tokens.size(); ++i) {
     const auto id = static_cast<int32_t>(i);
-    if (tokenizer.IsControl(id)) {
+    if (IsSynthControlToken(id)) {
       added.push_back(AddedToken(id, tokenizer.tokens[i]));
     } else {
       vocabulary[tokenizer.tokens[i]] = id;
@@ -106,8 +100,8 @@ std::string SynthTokenizerConfigJson(const SynthTokenizer& tokenizer) {
       {"add_bos_token", false},
       {"add_prefix_space", false},
       {"bos_token", nullptr},
-      {"eos_token", tokenizer.tokens[static_cast<size_t>(tokenizer.turn_end)]},
-      {"pad_token", tokenizer.tokens[static_cast<size_t>(tokenizer.end_of_text)]},
+      {"eos_token", tokenizer.tokens[kSynthTurnEnd]},
+      {"pad_token", tokenizer.tokens[kSynthEndOfText]},
       {"clean_up_tokenization_spaces", false},
       {"chat_template", SynthChatTemplate()},
   };

@@ -17,14 +17,16 @@ namespace headstart {
 // The smallest vocabulary that holds bytes, control tokens and merged tokens.
 inline constexpr int kMinSynthVocabulary = 267;
 
+// "<|endoftext|>", "<|im_start|>", "<|im_end|>"; the first and the last end a generation.
+inline constexpr int32_t kSynthEndOfText = 256;
+inline constexpr int32_t kSynthTurnStart = 257;
+inline constexpr int32_t kSynthTurnEnd = 258;
+
+constexpr bool IsSynthControlToken(int64_t id) { return id >= kSynthEndOfText && id <= kSynthTurnEnd; }
+
 struct SynthTokenizer {
   std::vector<std::string> tokens;  // by id, in GPT-2's byte alphabet
   std::vector<std::string> merges;  // "left right" in order of rank
-  int32_t end_of_text = 0;
-  int32_t turn_start = 0;
-  int32_t turn_end = 0;  // ends a generation, as end_of_text does
-
-  bool IsControl(int32_t id) const { return id >= end_of_text && id <= turn_end; }
 };
 
 // REQUIRES: vocab_size >= kMinSynthVocabulary.

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "engine/model/number_formats.h"
+#include "engine/model/synth_tokenizer.h"
 #include "engine/model/weight_names.h"
 
 namespace headstart {
@@ -25,6 +26,9 @@ float NearlyNormal(uint64_t bits) {
   const auto sum = static_cast<int>((bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48));
   return static_cast<float>(sum - kMean) / kDeviation;
 }
+
+// Control tokens get small logits: answers end at their limit and not at random.
+constexpr float kControlShare = 0.25f;
 
 struct Spread {
   float mean;
@@ -49,6 +53,9 @@ Spread SpreadOf(const ModelConfig& config, WeightRole role) {
     case WeightRole::kEmbedding:
     case WeightRole::kOutput:
       return {0, 2 / std::sqrt(static_cast<float>(config.hidden_size))};
+    case WeightRole::kAttentionOutput:
+    case WeightRole::kDown:
+      return {0, 3 / std::sqrt(static_cast<float>(WeightShape(config, role).back()))};
     default:
       return {0, 1 / std::sqrt(static_cast<float>(WeightShape(config, role).back()))};
   }
@@ -57,7 +64,9 @@ Spread SpreadOf(const ModelConfig& config, WeightRole role) {
 }  // namespace
 
 void SynthWeights::Row(WeightName name, int64_t row, std::span<float> values) const {
-  const Spread spread = SpreadOf(config_, name.role);
+  Spread spread = SpreadOf(config_, name.role);
+  const bool is_token = name.role == WeightRole::kEmbedding || name.role == WeightRole::kOutput;
+  if (is_token && IsSynthControlToken(row)) spread.deviation *= kControlShare;
   const auto role = static_cast<uint64_t>(name.role);
   const uint64_t stream = Mix(Mix(seed_ + kStep * (role + 1)) + kStep * (static_cast<uint64_t>(name.layer) + 1));
   const uint64_t start = Mix(stream + kStep * static_cast<uint64_t>(row));
