@@ -22,18 +22,18 @@ namespace headstart {
 
 // Each field is the metadata key `tokenizer.ggml.<field>` unless said; a key that the file lacks leaves the default.
 struct GgufTokenizerMetadata {
-  std::string model;  // "gpt2" (byte-level BPE) or "llama" (SentencePiece BPE)
-  std::string pre;    // how text is split into words: "llama-bpe", "qwen2", "smollm", "gpt-2", "default", ...
-  std::vector<std::string> tokens;   // by id
-  std::vector<float> scores;         // by id, or empty
-  std::vector<int32_t> token_types;  // `token_type`, by id, or empty: values of GgufTokenType
-  std::vector<std::string> merges;   // "left right" in order of rank, or empty
-  std::optional<uint32_t> bos_token_id;
-  std::optional<uint32_t> eos_token_id;
-  std::optional<uint32_t> unknown_token_id;
-  std::optional<bool> add_bos_token;
-  std::optional<bool> add_eos_token;
-  std::optional<bool> add_space_prefix;
+  std::string model{};  // "gpt2" (byte-level BPE) or "llama" (SentencePiece BPE)
+  std::string pre{};    // how text is split into words: "llama-bpe", "qwen2", "smollm", "gpt-2", "default", ...
+  std::vector<std::string> tokens{};   // by id
+  std::vector<float> scores{};         // by id, or empty
+  std::vector<int32_t> token_types{};  // `token_type`, by id, or empty: values of GgufTokenType
+  std::vector<std::string> merges{};   // "left right" in order of rank, or empty
+  std::optional<uint32_t> bos_token_id{};
+  std::optional<uint32_t> eos_token_id{};
+  std::optional<uint32_t> unknown_token_id{};
+  std::optional<bool> add_bos_token{};
+  std::optional<bool> add_eos_token{};
+  std::optional<bool> add_space_prefix{};
 };
 
 // What GGUF's `tokenizer.ggml.token_type` says of a token.
