@@ -152,9 +152,12 @@ TreeMatch PrefixTree::Finish(const TreePosition& at, ScopeId scope, TokenSpan to
   return match;
 }
 
+// Of two that are equally long, the one that shares more whole blocks and copies less; then `a`.
 TreeMatch PrefixTree::Deeper(const TreeMatch& a, const TreeMatch& b) const {
-  const auto length = [&](const TreeMatch& match) { return match.at.blocks * block_tokens_ + match.partial_tokens; };
-  return length(a) >= length(b) ? a : b;
+  const auto rank = [&](const TreeMatch& match) {
+    return std::pair(match.at.blocks * block_tokens_ + match.partial_tokens, match.at.blocks);
+  };
+  return rank(a) >= rank(b) ? a : b;
 }
 
 // --- writing
