@@ -1,9 +1,16 @@
 // Engine: a loaded model with its prompt cache and its scheduler thread. What the gateway talks to.
 //
 // Thread-safety: every method may be called from any thread.
-// Ownership: owns model, backend, store and thread. Destruction cancels what runs (OnFinished with kShutdown) and joins.
-// Errors: Submit refuses before any work: INVALID_ARGUMENT (empty prompt, id out of range, bad sampling), OUT_OF_RANGE (prompt
-// does not fit the context), FAILED_PRECONDITION (needs more blocks than the pool has), UNAVAILABLE (queue full, or draining).
+// Ownership: owns model, backend, store and thread. Destruction ends what runs (OnFinished with kShutdown) and joins.
+//
+// Errors, Submit: refuses before any work: INVALID_ARGUMENT (empty prompt, id out of range, bad sampling or stop
+// lists), OUT_OF_RANGE (the prompt does not fit the context), FAILED_PRECONDITION (needs more blocks than the pool
+// has), UNAVAILABLE (queue full, or draining). Errors, Create: INVALID_ARGUMENT naming the option, its value and the
+// limit; else what loading the model says.
+//
+//   auto source = OpenModel("/models/Qwen3-0.6B");
+//   auto engine = Engine::Create(*std::move(source), {.kv_cache_bytes = 4LL << 30});
+//   auto id = (*engine)->Submit({.prompt = ids, .max_tokens = 64}, sink);   // the sink hears of it from now on
 
 #ifndef HEADSTART_ENGINE_ENGINE_H_
 #define HEADSTART_ENGINE_ENGINE_H_
@@ -13,6 +20,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -20,44 +28,34 @@
 #include "engine/model/model_config.h"
 #include "engine/model/model_source.h"
 #include "engine/model/tensor.h"
-#include "engine/transformer/transformer.h"
+#include "engine/scheduler/engine_stats.h"
 #include "engine/text/template/chat_template.h"
 #include "engine/text/tokenizer.h"
+#include "engine/transformer/transformer.h"
 #include "prefix_store/prefix_store.h"
 
 namespace headstart {
 
 struct EngineOptions {
   // --- behaviour
-  std::string backend = "cpu";            // "cpu" or "reference"
+  std::string backend = "cpu";  // "cpu" or "reference"
   DType kv_dtype = DType::kBF16;
   int block_tokens = 16;
-  int64_t kv_cache_bytes = 1LL << 30;     // device memory for KV pages
-  int max_context_tokens = 0;             // 0: the model's own
-  int max_queue = 1024;                   // requests waiting to run
-  int max_running = 64;                   // sequences in one step
+  int64_t kv_cache_bytes = 1LL << 30;  // device memory for KV pages
+  int max_context_tokens = 0;          // 0: the model's own, or what kv_cache_bytes holds if that is less
+  int max_queue = 1024;                // requests waiting to run
+  int max_running = 64;                // sequences in one step
   EvictionPolicyKind eviction_policy = EvictionPolicyKind::kSegmentedLru;
 
   // --- performance
-  int threads = 0;                        // 0: one per core
-  int step_tokens = 256;                  // token budget of a step: larger prefills faster, smaller keeps decodes smoother
-};
-
-struct EngineStats {
-  PrefixStoreStats store;
-  int64_t running = 0;
-  int64_t waiting = 0;
-  int64_t waiting_for_prefix = 0;   // of those waiting: another request is computing what they share
-  int64_t finished = 0;
-  int64_t preemptions = 0;
-  int64_t steps = 0;
-  int64_t prompt_tokens_computed = 0;
-  int64_t completion_tokens = 0;
+  int threads = 0;        // 0: one per core
+  int step_tokens = 256;  // token budget of a step: larger prefills faster, smaller keeps decodes smoother
 };
 
 class Engine {
  public:
-  static absl::StatusOr<std::unique_ptr<Engine>> Create(std::unique_ptr<ModelSource> source, const EngineOptions& options,
+  static absl::StatusOr<std::unique_ptr<Engine>> Create(std::unique_ptr<ModelSource> source,
+                                                        const EngineOptions& options,
                                                         const LoadProgress& progress = nullptr);
   virtual ~Engine() = default;
 

@@ -24,16 +24,18 @@ struct GenerationRequest {
   Scope scope = Scope::Public();
   std::vector<TokenId> prompt;
   SamplingParams sampling;
-  int64_t max_tokens = 0;                // 0: up to the end of the context
-  std::vector<std::string> stop;         // strings that end the answer; they are not part of it
-  std::vector<TokenId> stop_tokens;      // besides the model's own end tokens
+  int64_t max_tokens = 0;            // 0: up to the end of the context
+  std::vector<std::string> stop;     // strings that end the answer; they are not part of it
+  std::vector<TokenId> stop_tokens;  // besides the model's own end tokens
   bool ignore_eos = false;
   bool read_cache = true;
   bool write_cache = true;
   absl::Time deadline = absl::InfiniteFuture();
 };
 
-// Where a prompt's tokens came from. prompt_tokens = cached_tokens() + computed_prompt_tokens, always.
+// Where a prompt's tokens came from. prompt_tokens = cached_tokens() + computed_prompt_tokens, always; cached_tokens()
+// is at most one less than the prompt. Of a request that ended before its prompt was done, prompt_tokens is what was
+// done of it.
 struct GenerationUsage {
   int64_t prompt_tokens = 0;
   int64_t cached_device_tokens = 0;
@@ -41,9 +43,9 @@ struct GenerationUsage {
   int64_t cached_disk_tokens = 0;
   int64_t cached_remote_tokens = 0;
   int64_t computed_prompt_tokens = 0;
-  int64_t cache_write_tokens = 0;    // tokens newly put into the cache, of prompt and answer
+  int64_t cache_write_tokens = 0;  // tokens newly put into the cache, of prompt and answer
   int64_t completion_tokens = 0;
-  int64_t recomputed_tokens = 0;     // computed again after preemption: shown, not billed, never counted as hits
+  int64_t recomputed_tokens = 0;  // computed again after preemption: shown, not billed, never counted as hits
   MissReason miss_reason = MissReason::kNone;
 
   int64_t cached_tokens() const {
@@ -53,18 +55,18 @@ struct GenerationUsage {
 
 struct GenerationTimings {
   absl::Duration queue;    // from submission to the first step that works on it, waiting for a shared prefix included
-  absl::Duration prefill;  // from there to the first token
+  absl::Duration prefill;  // from there to the first token; to the end, if there was none
   absl::Duration ttft;     // queue + prefill
   absl::Duration decode;   // from the first token to the last
   absl::Duration total;
 };
 
 enum class FinishReason {
-  kStop,       // an end token, a stop token or a stop string
-  kLength,     // max_tokens, or the end of the context
+  kStop,    // an end token, a stop token or a stop string
+  kLength,  // max_tokens, or the end of the context
   kCancelled,
   kDeadline,
-  kShutdown,   // the server stopped before it was done
+  kShutdown,  // the server stopped before it was done, or could not do it: the same request may work elsewhere
 };
 
 struct GenerationDelta {
@@ -72,12 +74,14 @@ struct GenerationDelta {
   std::vector<SampledToken> tokens;  // what was sampled since the last delta
 };
 
-// Hears of one request, on the scheduler thread, in this order: OnStarted once, OnDelta any number of times, OnFinished once and
-// last. A request that ends before it starts hears OnFinished alone. Calls must return at once and not call the engine back, except Cancel.
+// Hears of one request, on the scheduler thread, in this order: OnStarted once, OnDelta any number of times, OnFinished
+// once and last. A request that ends before it starts hears OnFinished alone. Calls must return at once and not call
+// the engine back, except Cancel.
 class GenerationSink {
  public:
   virtual ~GenerationSink() = default;
-  virtual void OnStarted(const GenerationUsage& split) = 0;  // the cache split is known; counts of the answer are still 0
+  virtual void OnStarted(
+      const GenerationUsage& split) = 0;  // the cache split is known; counts of the answer are still 0
   virtual void OnDelta(GenerationDelta delta) = 0;
   virtual void OnFinished(FinishReason reason, const GenerationUsage& usage, const GenerationTimings& timings) = 0;
 };

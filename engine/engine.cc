@@ -1,0 +1,182 @@
+#include "engine/engine.h"
+
+#include <algorithm>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "engine/backend/cpu/cpu_backend.h"
+#include "engine/backend/reference/reference_backend.h"
+#include "engine/scheduler/scheduler_thread.h"
+#include "fmt/format.h"
+
+namespace headstart {
+namespace {
+
+// What the options come to for one model.
+struct EnginePlan {
+  TransformerOptions transformer;
+  PrefixStoreOptions store;
+  SchedulerOptions scheduler;
+};
+
+absl::Status CheckAtLeast(std::string_view option, int64_t value, int64_t least) {
+  if (value >= least) return absl::OkStatus();
+  return absl::InvalidArgumentError(fmt::format("{} is {}: it is at least {}.", option, value, least));
+}
+
+absl::Status CheckOptions(const EngineOptions& options, const ModelConfig& config) {
+  // The store's own check of block_tokens comes first: sizes are computed from it. One block stands for the pool.
+  absl::Status status = PrefixStore::Validate({.block_tokens = options.block_tokens, .device_blocks = 1});
+  status.Update(CheckAtLeast("max_queue", options.max_queue, 1));
+  status.Update(CheckAtLeast("max_running", options.max_running, 1));
+  status.Update(CheckAtLeast("threads", options.threads, 0));
+  status.Update(CheckAtLeast("step_tokens", options.step_tokens, 1));
+  status.Update(CheckAtLeast("max_context_tokens", options.max_context_tokens, 0));
+  if (!status.ok()) return status;
+  if (options.max_context_tokens <= config.max_positions) return absl::OkStatus();
+  return absl::InvalidArgumentError(fmt::format("max_context_tokens is {}: the context of {} has {} tokens.",
+                                                options.max_context_tokens, config.name, config.max_positions));
+}
+
+// Turns the bytes of the cache into blocks, and sees that a context fits them.
+absl::Status PlanMemory(const EngineOptions& options, const ModelConfig& config, EnginePlan& plan) {
+  const KvShape shape = Transformer::KvShapeOf(config, plan.transformer);
+  const int64_t blocks = options.kv_cache_bytes / shape.bytes_per_block();
+  if (blocks < 1) {
+    return absl::InvalidArgumentError(fmt::format("kv_cache_bytes is {}: one block of {} tokens of {} takes {} bytes.",
+                                                  options.kv_cache_bytes, shape.block_tokens, config.name,
+                                                  shape.bytes_per_block()));
+  }
+  const int64_t pool_tokens = blocks * shape.block_tokens;
+  if (options.max_context_tokens > pool_tokens) {
+    return absl::InvalidArgumentError(
+        fmt::format("kv_cache_bytes is {}, which holds {} tokens: a context of max_context_tokens = {} takes {} bytes.",
+                    options.kv_cache_bytes, pool_tokens, options.max_context_tokens,
+                    options.max_context_tokens * shape.bytes_per_token()));
+  }
+  plan.transformer.slots = blocks;
+  plan.store.device_blocks = blocks;
+  plan.scheduler.max_context_tokens = options.max_context_tokens > 0
+                                          ? options.max_context_tokens
+                                          : std::min<int64_t>(config.max_positions, pool_tokens);
+  return absl::OkStatus();
+}
+
+std::vector<TokenId> EndTokens(const ModelSource& source) {
+  std::vector<TokenId> tokens;
+  for (const int32_t id : source.config().eos_token_ids) tokens.push_back(TokenId{id});
+  if (tokens.empty() && source.tokenizer().eos) tokens.push_back(*source.tokenizer().eos);
+  return tokens;
+}
+
+// Nobody outside can know it, so nobody can write prompts whose blocks collide in the index.
+uint64_t RandomSeed() {
+  std::random_device device;
+  return (uint64_t{device()} << 32) | device();
+}
+
+absl::StatusOr<EnginePlan> Plan(const EngineOptions& options, const ModelSource& source) {
+  if (absl::Status s = CheckOptions(options, source.config()); !s.ok()) return s;
+  // A step takes at least a token of each that runs.
+  const int running = std::min(options.max_running, options.step_tokens);
+  EnginePlan plan{
+      .transformer = {.kv_dtype = options.kv_dtype,
+                      .block_tokens = options.block_tokens,
+                      .max_step_tokens = options.step_tokens,
+                      .max_logit_rows = running},
+      .store = {.block_tokens = options.block_tokens, .policy = options.eviction_policy, .hash_seed = RandomSeed()},
+      .scheduler = {.max_queue = options.max_queue,
+                    .max_running = running,
+                    .end_tokens = EndTokens(source),
+                    .step_tokens = options.step_tokens},
+  };
+  if (absl::Status s = PlanMemory(options, source.config(), plan); !s.ok()) return s;
+  return plan;
+}
+
+absl::StatusOr<std::unique_ptr<Backend>> NewBackend(const EngineOptions& options) {
+  if (options.backend == "cpu") return NewCpuBackend({.threads = options.threads});
+  if (options.backend == "reference") return NewReferenceBackend();
+  return absl::InvalidArgumentError(fmt::format("backend is \"{}\": it is \"cpu\" or \"reference\".", options.backend));
+}
+
+absl::StatusOr<std::unique_ptr<const ChatTemplate>> NewChatTemplate(const ModelSource& source,
+                                                                    const Tokenizer& tokenizer) {
+  const auto text = [&](const std::optional<TokenId>& token) {
+    return token ? tokenizer.TokenBytes(*token, /*with_special=*/true) : std::string();
+  };
+  const std::string& own = source.chat_template();
+  return ChatTemplate::Parse(own.empty() ? ChatTemplate::ChatMl() : std::string_view(own), text(source.tokenizer().bos),
+                             text(source.tokenizer().eos));
+}
+
+// What an engine is made of, in the order in which each needs the one before.
+struct EngineParts {
+  ModelConfig config;
+  bool has_own_chat_template = false;
+  std::unique_ptr<const Tokenizer> tokenizer;
+  std::unique_ptr<const ChatTemplate> chat_template;
+  std::unique_ptr<Backend> backend;
+  std::unique_ptr<Transformer> transformer;
+  std::unique_ptr<SchedulerThread> scheduler;
+};
+
+class LocalEngine : public Engine {
+ public:
+  explicit LocalEngine(EngineParts parts) : parts_(std::move(parts)) {}
+
+  absl::StatusOr<GenerationId> Submit(GenerationRequest request, std::shared_ptr<GenerationSink> sink) override {
+    return parts_.scheduler->Submit(std::move(request), std::move(sink));
+  }
+  void Cancel(GenerationId id) override { parts_.scheduler->Cancel(id); }
+  void Predict(Scope scope, std::vector<TokenId> tokens, std::function<void(const Match&)> done) override {
+    parts_.scheduler->Predict(std::move(scope), std::move(tokens), std::move(done));
+  }
+  void Drain(std::function<void()> drained) override { parts_.scheduler->Drain(std::move(drained)); }
+
+  EngineStats stats() const override { return parts_.scheduler->stats(); }
+  const ModelConfig& config() const override { return parts_.config; }
+  const KvShape& kv_shape() const override { return parts_.transformer->kv_shape(); }
+  Fingerprint fingerprint() const override { return parts_.transformer->fingerprint(); }
+  int max_context_tokens() const override { return static_cast<int>(parts_.scheduler->limits().max_context_tokens); }
+  const Tokenizer& tokenizer() const override { return *parts_.tokenizer; }
+  const ChatTemplate& chat_template() const override { return *parts_.chat_template; }
+  bool has_own_chat_template() const override { return parts_.has_own_chat_template; }
+
+ private:
+  EngineParts parts_;  // members end in reverse order: the scheduler's thread first
+};
+
+template <typename T>
+absl::Status MoveTo(absl::StatusOr<T> result, T& to) {
+  if (result.ok()) to = *std::move(result);
+  return result.status();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Engine>> Engine::Create(std::unique_ptr<ModelSource> source,
+                                                       const EngineOptions& options, const LoadProgress& progress) {
+  const absl::StatusOr<EnginePlan> plan = Plan(options, *source);
+  if (!plan.ok()) return plan.status();
+
+  // The text layer before the weights: it is quick to find wrong.
+  EngineParts parts;
+  parts.config = source->config();
+  parts.has_own_chat_template = !source->chat_template().empty();
+  if (auto s = MoveTo(Tokenizer::Create(source->tokenizer()), parts.tokenizer); !s.ok()) return s;
+  if (auto s = MoveTo(NewChatTemplate(*source, *parts.tokenizer), parts.chat_template); !s.ok()) return s;
+  if (auto s = MoveTo(NewBackend(options), parts.backend); !s.ok()) return s;
+  auto transformer = Transformer::Load(*source, *parts.backend, plan->transformer, progress);
+  if (auto s = MoveTo(std::move(transformer), parts.transformer); !s.ok()) return s;
+
+  parts.scheduler =
+      std::make_unique<SchedulerThread>(*parts.transformer, *parts.tokenizer, plan->store, plan->scheduler);
+  return std::make_unique<LocalEngine>(std::move(parts));
+}
+
+}  // namespace headstart

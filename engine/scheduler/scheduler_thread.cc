@@ -1,0 +1,111 @@
+#include "engine/scheduler/scheduler_thread.h"
+
+#include <utility>
+
+#include "absl/status/status.h"
+#include "fmt/format.h"
+
+namespace headstart {
+
+SchedulerThread::SchedulerThread(ModelRunner& runner, const Tokenizer& tokenizer,
+                                 const PrefixStoreOptions& store_options, SchedulerOptions options,
+                                 SchedulerClocks clocks)
+    : clocks_(std::move(clocks)),
+      store_(store_options),
+      scheduler_(runner, store_, tokenizer, std::move(options), clocks_.steady),
+      limits_(scheduler_.limits()),
+      max_queue_(scheduler_.options().max_queue),
+      stats_(scheduler_.stats()),
+      thread_([this] { Run(); }) {}
+
+SchedulerThread::~SchedulerThread() {
+  {
+    absl::MutexLock lock(&mutex_);
+    stopping_ = true;
+  }
+  thread_.join();
+}
+
+absl::StatusOr<GenerationId> SchedulerThread::Submit(GenerationRequest request, std::shared_ptr<GenerationSink> sink) {
+  if (absl::Status s = CheckRequest(request, limits_); !s.ok()) return s;
+  const absl::Time now = clocks_.steady();
+  request.deadline = now + (request.deadline - clocks_.wall());
+
+  absl::MutexLock lock(&mutex_);
+  if (draining_ || stopping_) return absl::UnavailableError("The server is shutting down: send the request elsewhere.");
+  if (queued_ >= max_queue_) {
+    return absl::UnavailableError(fmt::format("The queue is full: {} requests wait; try again later.", queued_));
+  }
+  const GenerationId id{++last_id_};
+  ++in_inbox_;
+  ++queued_;
+  inbox_.push_back([this, id, now, request = std::move(request), sink = std::move(sink)]() mutable {
+    scheduler_.Enqueue(id, std::move(request), std::move(sink), now);
+  });
+  return id;
+}
+
+void SchedulerThread::Cancel(GenerationId id) {
+  Post([this, id] { scheduler_.Cancel(id); });
+}
+
+void SchedulerThread::Predict(Scope scope, std::vector<TokenId> tokens, std::function<void(const Match&)> done) {
+  Post([this, scope = std::move(scope), tokens = std::move(tokens), done = std::move(done)] {
+    done(tokens.empty() ? Match{} : store_.Lookup(scope, tokens));
+  });
+}
+
+void SchedulerThread::Drain(std::function<void()> drained) {
+  absl::MutexLock lock(&mutex_);
+  draining_ = true;
+  on_drained_.push_back(std::move(drained));
+}
+
+EngineStats SchedulerThread::stats() const {
+  absl::MutexLock lock(&mutex_);
+  return stats_;
+}
+
+void SchedulerThread::Post(Command command) {
+  absl::MutexLock lock(&mutex_);
+  inbox_.push_back(std::move(command));
+}
+
+bool SchedulerThread::HasWork() const { return stopping_ || !idle_ || !inbox_.empty() || !on_drained_.empty(); }
+
+SchedulerThread::Inbox SchedulerThread::AwaitWork() {
+  absl::MutexLock lock(&mutex_);
+  mutex_.Await(absl::Condition(this, &SchedulerThread::HasWork));
+  in_inbox_ = 0;
+  return {.commands = std::exchange(inbox_, {}), .stop = stopping_};
+}
+
+void SchedulerThread::Run() {
+  bool stop = false;
+  while (!stop) {
+    Inbox inbox = AwaitWork();
+    for (Command& command : inbox.commands) command();
+    stop = inbox.stop;
+    if (stop) {
+      scheduler_.EndAll();
+    } else {
+      scheduler_.RunStep();
+    }
+    ShareState();
+  }
+}
+
+void SchedulerThread::ShareState() {
+  EngineStats stats = scheduler_.stats();
+  std::vector<std::function<void()>> drained;
+  {
+    absl::MutexLock lock(&mutex_);
+    stats_ = stats;
+    idle_ = scheduler_.idle();
+    queued_ = scheduler_.waiting() + in_inbox_;
+    if (idle_ && in_inbox_ == 0) drained = std::exchange(on_drained_, {});
+  }
+  for (const auto& tell : drained) tell();
+}
+
+}  // namespace headstart

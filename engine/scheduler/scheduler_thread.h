@@ -1,0 +1,97 @@
+// SchedulerThread: a Scheduler on a thread of its own, behind an inbox. It knows no model: the engine gives it a
+// Transformer, tests give it a toy.
+//
+// Thread-safety: every method may be called from any thread; callbacks and sinks are called on the scheduler's thread,
+// with no lock held. Ownership: owns the prefix store and the thread; borrows runner and tokenizer, which outlive it
+// and which nobody else drives. Destruction ends what runs (OnFinished with kShutdown) and joins. Errors: as
+// Engine::Submit.
+
+#ifndef HEADSTART_ENGINE_SCHEDULER_SCHEDULER_THREAD_H_
+#define HEADSTART_ENGINE_SCHEDULER_SCHEDULER_THREAD_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
+#include "engine/generation.h"
+#include "engine/model_runner.h"
+#include "engine/scheduler/clock.h"
+#include "engine/scheduler/engine_stats.h"
+#include "engine/scheduler/scheduler.h"
+#include "engine/text/tokenizer.h"
+#include "prefix_store/prefix_store.h"
+
+namespace headstart {
+
+// Two clocks: `steady` runs the scheduler; `wall` is what the deadlines of requests refer to. A deadline is turned into
+// time left when it arrives, so that setting the wall clock afterwards ends nothing early and keeps nothing alive.
+struct SchedulerClocks {
+  Clock steady = SteadyClock();
+  Clock wall = [] { return absl::Now(); };
+};
+
+class SchedulerThread {
+ public:
+  // REQUIRES: PrefixStore::Validate(store_options).ok(), and its block_tokens are the runner's.
+  SchedulerThread(ModelRunner& runner, const Tokenizer& tokenizer, const PrefixStoreOptions& store_options,
+                  SchedulerOptions options, SchedulerClocks clocks = {});
+  ~SchedulerThread();
+  SchedulerThread(const SchedulerThread&) = delete;
+  SchedulerThread& operator=(const SchedulerThread&) = delete;
+
+  absl::StatusOr<GenerationId> Submit(GenerationRequest request, std::shared_ptr<GenerationSink> sink);
+  void Cancel(GenerationId id);
+  void Predict(Scope scope, std::vector<TokenId> tokens, std::function<void(const Match&)> done);
+  void Drain(std::function<void()> drained);
+  EngineStats stats() const;
+
+  const RequestLimits& limits() const { return limits_; }
+
+ private:
+  using Command = absl::AnyInvocable<void()>;  // runs on the scheduler's thread
+
+  struct Inbox {
+    std::vector<Command> commands;
+    bool stop = false;
+  };
+
+  void Post(Command command);
+  void Run();
+  Inbox AwaitWork();  // sleeps while there is nothing to do
+  void ShareState();  // lets others see what the step left, and tells who waits for the drain
+  bool HasWork() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  // --- the scheduler thread's own
+  const SchedulerClocks clocks_;
+  PrefixStore store_;
+  Scheduler scheduler_;
+
+  // --- read by all, written by none
+  const RequestLimits limits_;
+  const int max_queue_;
+
+  // --- shared
+  mutable absl::Mutex mutex_;
+  std::vector<Command> inbox_ ABSL_GUARDED_BY(mutex_);
+  uint64_t last_id_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t in_inbox_ ABSL_GUARDED_BY(mutex_) = 0;  // requests that the scheduler has not taken yet
+  int64_t queued_ ABSL_GUARDED_BY(mutex_) = 0;    // those, and the scheduler's queue
+  bool idle_ ABSL_GUARDED_BY(mutex_) = true;
+  bool draining_ ABSL_GUARDED_BY(mutex_) = false;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::vector<std::function<void()>> on_drained_ ABSL_GUARDED_BY(mutex_);
+  EngineStats stats_ ABSL_GUARDED_BY(mutex_);
+
+  std::thread thread_;  // last: it uses all of the above
+};
+
+}  // namespace headstart
+
+#endif  // HEADSTART_ENGINE_SCHEDULER_SCHEDULER_THREAD_H_
