@@ -1,0 +1,45 @@
+// Authenticator: decides who a caller is. It is the only source of a request's tenant: nothing that a request's body
+// says, and no metadata that the authenticator does not read, can change the scope that a prompt is looked up in.
+//
+// Thread-safety: Authenticate may be called from any thread, and returns at once.
+// Errors: UNAUTHENTICATED when the credential is missing or wrong. The message does not repeat the credential.
+
+#ifndef HEADSTART_GATEWAY_AUTH_AUTHENTICATOR_H_
+#define HEADSTART_GATEWAY_AUTH_AUTHENTICATOR_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace headstart {
+
+// What a call shows of itself, whichever protocol it came by. Views into the call.
+struct CallIdentity {
+  std::vector<std::pair<std::string_view, std::string_view>> metadata;  // keys in lower case
+  std::string peer;                                                     // such as "ipv4:127.0.0.1:51234"
+};
+
+// An authenticated caller.
+struct Caller {
+  std::string tenant;
+};
+
+class Authenticator {
+ public:
+  virtual ~Authenticator() = default;
+  virtual absl::StatusOr<Caller> Authenticate(const CallIdentity& call) const = 0;
+
+  // True when callers need no credential: such a server is for one machine's own use.
+  virtual bool is_open() const = 0;
+};
+
+// Everyone is the tenant "default".
+std::unique_ptr<Authenticator> OpenAuthenticator();
+
+}  // namespace headstart
+
+#endif  // HEADSTART_GATEWAY_AUTH_AUTHENTICATOR_H_

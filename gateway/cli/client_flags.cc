@@ -1,0 +1,58 @@
+#include "gateway/cli/client_flags.h"
+
+#include <charconv>
+#include <limits>
+#include <optional>
+
+#include "CLI/CLI.hpp"
+
+namespace headstart {
+namespace {
+
+std::optional<uint64_t> ParseSeed(const std::string& text) {
+  uint64_t seed = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (error != std::errc() || rest != text.data() + text.size()) return std::nullopt;
+  return seed;
+}
+
+std::string CheckSeed(const std::string& text) {
+  return ParseSeed(text) ? "" : "\"" + text + "\" is not a whole number of at most 64 bits";
+}
+
+}  // namespace
+
+void AddClientFlags(CLI::App& app, ClientFlags& flags) {
+  app.add_option("--server", flags.server, "Address of the server")->capture_default_str();
+}
+
+void AddGenerationFlags(CLI::App& app, GenerationFlags& flags) {
+  app.add_option("--temperature", flags.temperature, "0 always takes the likeliest token")->capture_default_str();
+  app.add_option("--top-p", flags.top_p, "Only the likeliest tokens of this probability together")
+      ->capture_default_str();
+  app.add_option("--top-k", flags.top_k, "Only the k likeliest tokens; 0 is off")->capture_default_str();
+  app.add_option("--seed", flags.seed, "Makes a random answer repeatable")->check(CheckSeed);
+  app.add_option("--max-tokens", flags.max_tokens, "Longest answer; 0 is up to the end of the context")
+      ->check(CLI::Range(int64_t{0}, std::numeric_limits<int64_t>::max()))
+      ->capture_default_str();
+  app.add_option("--stop", flags.stop, "Text that ends the answer; may be given several times")
+      ->allow_extra_args(false);
+  app.add_flag("--no-cache-read", flags.no_cache_read, "Compute the whole prompt");
+  app.add_flag("--no-cache-write", flags.no_cache_write, "Keep nothing of this request");
+  app.add_flag("--json", flags.json, "Print the answer, usage and timings as one JSON object");
+}
+
+v1::GenerateRequest ToRequest(const GenerationFlags& flags) {
+  v1::GenerateRequest request;
+  request.mutable_sampling()->set_temperature(flags.temperature);
+  request.mutable_sampling()->set_top_p(flags.top_p);
+  request.mutable_sampling()->set_top_k(flags.top_k);
+  if (const auto seed = ParseSeed(flags.seed)) request.mutable_sampling()->set_seed(*seed);
+  if (flags.max_tokens > 0) request.set_max_tokens(flags.max_tokens);
+  request.mutable_stop()->Assign(flags.stop.begin(), flags.stop.end());
+  request.mutable_cache()->set_read(!flags.no_cache_read);
+  request.mutable_cache()->set_write(!flags.no_cache_write);
+  return request;
+}
+
+}  // namespace headstart

@@ -1,0 +1,38 @@
+// Flags that the client subcommands share.
+
+#ifndef HEADSTART_GATEWAY_CLI_CLIENT_FLAGS_H_
+#define HEADSTART_GATEWAY_CLI_CLIENT_FLAGS_H_
+
+#include <string>
+#include <vector>
+
+#include "CLI/App.hpp"
+#include "headstart/v1/inference.pb.h"
+
+namespace headstart {
+
+struct ClientFlags {
+  std::string server = "127.0.0.1:8700";
+};
+
+struct GenerationFlags {
+  float temperature = 0;
+  float top_p = 1;
+  int top_k = 0;
+  std::string seed;
+  int64_t max_tokens = 0;  // 0: to the end of the context
+  std::vector<std::string> stop;
+  bool no_cache_read = false;
+  bool no_cache_write = false;
+  bool json = false;
+};
+
+void AddClientFlags(CLI::App& app, ClientFlags& flags);
+void AddGenerationFlags(CLI::App& app, GenerationFlags& flags);
+
+// Everything but the input.
+v1::GenerateRequest ToRequest(const GenerationFlags& flags);
+
+}  // namespace headstart
+
+#endif  // HEADSTART_GATEWAY_CLI_CLIENT_FLAGS_H_

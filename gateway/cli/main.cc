@@ -1,0 +1,51 @@
+// headstart: the program. Parses the command line and an optional configuration file, then runs one subcommand.
+
+#include <cstdlib>
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "gateway/cli/commands.h"
+
+namespace headstart {
+namespace {
+
+constexpr char kExamples[] = R"(
+Examples:
+  headstart demo                                   see what a remembered prompt saves
+  headstart serve                                  serve the built-in demo model on 127.0.0.1:8700
+  headstart serve --model /models/Qwen3-0.6B --kv-cache-size 4GiB
+  headstart chat "Where is the red lamp?" --system "You are the inventory assistant. ..."
+  headstart serve --config headstart.toml          flags from a file: a [serve] section with keys such as listen
+)";
+
+int Main(int argc, char** argv) {
+  // gRPC's own log lines say nothing that the statuses of its calls do not.
+  setenv("GRPC_VERBOSITY", "NONE", /*replace=*/0);
+  CLI::App app("Headstart: serves language models and computes no prompt prefix twice.", "headstart");
+  app.footer(kExamples);
+  app.set_version_flag("--version", std::string("headstart ") + HEADSTART_VERSION);
+  app.set_config("--config", "", "Read flags from this TOML or INI file; sections are named after subcommands");
+  app.allow_config_extras(CLI::config_extras_mode::error);
+  app.require_subcommand(1);
+  app.fallthrough();
+
+  Action action;
+  AddServeCommand(app, action);
+  AddGenerateCommand(app, action);
+  AddChatCommand(app, action);
+  AddCountCommand(app, action);
+  AddModelsCommand(app, action);
+  AddSynthCommand(app, action);
+  AddDemoCommand(app, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kExitOk : kExitUsage;
+  }
+  return action();
+}
+
+}  // namespace
+}  // namespace headstart
+
+int main(int argc, char** argv) { return headstart::Main(argc, argv); }

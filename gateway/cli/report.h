@@ -1,0 +1,48 @@
+// What the command line prints: answers as they come, their account, errors and tables. No colour, so that it reads the
+// same in a terminal, a pipe and a log.
+//
+// Thread-safety: writes to the standard streams; one thread at a time.
+
+#ifndef HEADSTART_GATEWAY_CLI_REPORT_H_
+#define HEADSTART_GATEWAY_CLI_REPORT_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "gateway/cli/client.h"
+#include "google/protobuf/duration.pb.h"
+#include "google/protobuf/message.h"
+
+namespace headstart {
+
+// How this program was started, for commands that people copy.
+std::string ProgramPath();
+
+// To standard output, at once.
+void PrintNow(std::string_view text);
+
+// "error: ..." to standard error; returns kExitFailure.
+int PrintError(const absl::Status& status);
+
+// Usage and timings, two lines to standard error.
+void PrintAccount(const Answer& answer);
+
+// The answer with its account as one JSON object, zeros included, to standard output.
+void PrintJson(const Answer& answer);
+void PrintJson(const google::protobuf::Message& message);
+
+absl::Duration ToAbsl(const google::protobuf::Duration& duration);
+
+// "3.2 ms", "1.05 s".
+std::string ReadableDuration(absl::Duration duration);
+
+// Columns as wide as their widest cell; the first row is the heading. Cells whose column's heading starts with a space
+// go to the right.
+std::string FormatTable(const std::vector<std::vector<std::string>>& rows);
+
+}  // namespace headstart
+
+#endif  // HEADSTART_GATEWAY_CLI_REPORT_H_

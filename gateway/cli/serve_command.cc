@@ -1,0 +1,128 @@
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "fmt/format.h"
+#include "gateway/cli/commands.h"
+#include "gateway/cli/load_progress.h"
+#include "gateway/cli/model_opener.h"
+#include "gateway/cli/report.h"
+#include "gateway/config/engine_flags.h"
+#include "gateway/config/flags.h"
+#include "gateway/config/server_flags.h"
+#include "gateway/server/request_log.h"
+#include "gateway/server/service_host.h"
+#include "gateway/server/signal_waiter.h"
+#include "spdlog/sinks/stdout_sinks.h"
+
+namespace headstart {
+namespace {
+
+struct ServeFlags {
+  std::string model = kDemoModel;
+  std::string log_level = "info";
+  ServiceHostOptions host;
+  EngineOptions engine;
+  absl::Duration drain_timeout = absl::Seconds(30);
+};
+
+// After the last answer is written, what clients still have to read of it gets this long before connections close.
+constexpr absl::Duration kFlushGrace = absl::Seconds(2);
+
+spdlog::logger MakeLogger(const ServeFlags& flags) {
+  spdlog::logger logger("headstart", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  logger.set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l %v");
+  logger.set_level(spdlog::level::from_str(flags.log_level));
+  logger.flush_on(spdlog::level::info);
+  return logger;
+}
+
+absl::StatusOr<std::unique_ptr<Engine>> LoadEngine(const ServeFlags& flags) {
+  auto source = OpenModelByName(flags.model);
+  if (!source.ok()) return source.status();
+  return Engine::Create(*std::move(source), flags.engine, PrintLoadProgress(flags.model));
+}
+
+void PrintReady(ServiceHost& host) {
+  const std::string& address = host.server().address();
+  PrintNow(
+      fmt::format("headstart: serving {} at {}\n"
+                  "  call it:  {} chat --server {} \"Hello\"\n"
+                  "  or:       grpcurl -plaintext -d '{{\"input\": {{\"text\": {{\"text\": \"Hello\"}}}}}}' {} "
+                  "headstart.v1.InferenceService/Generate\n"
+                  "  stop it:  Ctrl-C (finishes what runs; twice stops at once)\n",
+                  host.model_name(), address, ProgramPath(), address, address));
+}
+
+// Lets what runs finish, up to the limit. False when a second signal asked to stop at once.
+bool DrainUntil(ServiceHost& host, SignalWaiter& signals, const ServeFlags& flags, spdlog::logger& logger) {
+  logger.info("draining timeout={}", absl::FormatDuration(flags.drain_timeout));
+  host.Drain([&signals] { signals.Notify(); });
+  switch (signals.Wait(flags.drain_timeout)) {
+    case SignalWaiter::Event::kNotified:
+      logger.info("drained");
+      return true;
+    case SignalWaiter::Event::kTimeout:
+      logger.warn("drain timed out; cancelling what still runs");
+      return true;
+    case SignalWaiter::Event::kSignal:
+      logger.warn("second signal: stopping at once");
+      return false;
+  }
+  return true;
+}
+
+int Serve(const ServeFlags& flags) {
+  SignalWaiter signals;  // first, so that every thread that follows leaves signals to it
+  spdlog::logger logger = MakeLogger(flags);
+  RequestLog request_log(logger);
+  const auto authenticator = OpenAuthenticator();
+  if (auto status = ServiceHost::CheckOptions(flags.host, *authenticator); !status.ok()) return PrintError(status);
+  auto engine = LoadEngine(flags);
+  if (!engine.ok()) return PrintError(engine.status());
+  auto host = ServiceHost::Start(*std::move(engine), flags.host, *authenticator, request_log);
+  if (!host.ok()) return PrintError(host.status());
+  PrintReady(**host);
+  logger.info("serving model={} address={}", (*host)->model_name(), (*host)->server().address());
+
+  signals.Wait(absl::InfiniteDuration());
+  if (!DrainUntil(**host, signals, flags, logger)) std::_Exit(kExitFailure);
+  (*host)->server().Shutdown(kFlushGrace);
+  logger.info("stopped");
+  return kExitOk;
+}
+
+void AddServeFlags(CLI::App& app, ServeFlags& flags) {
+  app.add_option("--model", flags.model, kModelHelp)->capture_default_str();
+  app.add_option("--model-name", flags.host.model_name, "What requests call the model; empty is its own name");
+  AddServerFlags(app, flags.host.grpc);
+  app.add_flag("--insecure-open", flags.host.insecure_open,
+               "Listen where other machines can call, though no credential is asked for. Only for closed networks");
+  AddEngineFlags(app, flags.engine);
+  AddLimitFlags(app, flags.host.limits);
+  AddByteSize(app, "--max-unread-size", flags.host.max_unread_bytes,
+              "Of an answer that its client has not read; slower clients are cut off");
+  AddDuration(app, "--drain-timeout", flags.drain_timeout,
+              "On SIGTERM or SIGINT, how long running answers may take to finish");
+  app.add_option("--log-level", flags.log_level, "How much is logged")
+      ->check(CLI::IsMember({"debug", "info", "warn", "error", "off"}))
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void AddServeCommand(CLI::App& app, Action& action) {
+  auto flags = std::make_shared<ServeFlags>();
+  CLI::App* command = app.add_subcommand("serve", "Serve a model over gRPC");
+  command->footer(
+      "\nExamples:\n"
+      "  headstart serve\n"
+      "  headstart serve --model /models/Qwen3-0.6B --listen 127.0.0.1:9000 --kv-cache-size 4GiB --threads 8\n"
+      "  headstart serve --config headstart.toml      # [serve] / listen = \"127.0.0.1:9000\" / kv-cache-size = "
+      "\"4GiB\"\n");
+  AddServeFlags(*command, *flags);
+  command->callback([flags, &action] { action = [flags] { return Serve(*flags); }; });
+}
+
+}  // namespace headstart

@@ -1,0 +1,53 @@
+#include "gateway/config/engine_flags.h"
+
+#include "CLI/CLI.hpp"
+#include "gateway/config/flags.h"
+
+namespace headstart {
+namespace {
+
+constexpr int kMaxThreads = 1024;
+constexpr int kMaxTokens = 1 << 24;
+
+void AddBehaviour(CLI::App& app, EngineOptions& options) {
+  AddChoice<std::string>(app, "--backend", options.backend, {{"cpu", "cpu"}, {"reference", "reference"}},
+                         "What computes: the fast kernels, or the slow ones that they are checked against");
+  AddChoice<DType>(app, "--kv-dtype", options.kv_dtype, {{"bf16", DType::kBF16}, {"f32", DType::kF32}},
+                   "Type of cached keys and values");
+  app.add_option("--block-tokens", options.block_tokens, "Tokens in one block of the cache: a power of two, 8 to 256")
+      ->capture_default_str();
+  AddByteSize(app, "--kv-cache-size", options.kv_cache_bytes, "Memory for cached keys and values, such as 2GiB");
+  app.add_option("--max-context-tokens", options.max_context_tokens,
+                 "Longest prompt and answer together; 0 is the model's own")
+      ->check(CLI::Range(0, kMaxTokens))
+      ->capture_default_str();
+  AddChoice<EvictionPolicyKind>(
+      app, "--eviction-policy", options.eviction_policy,
+      {{"segmented-lru", EvictionPolicyKind::kSegmentedLru}, {"lru", EvictionPolicyKind::kLru}},
+      "What is forgotten first");
+}
+
+void AddLimits(CLI::App& app, EngineOptions& options) {
+  app.add_option("--max-queue", options.max_queue, "Requests that may wait; further ones are refused")
+      ->check(CLI::Range(1, kMaxTokens))
+      ->capture_default_str();
+  app.add_option("--max-running", options.max_running, "Requests that run at the same time")
+      ->check(CLI::Range(1, kMaxTokens))
+      ->capture_default_str();
+  app.add_option("--threads", options.threads, "Threads that compute; 0 is one for each core")
+      ->check(CLI::Range(0, kMaxThreads))
+      ->capture_default_str();
+  app.add_option("--step-tokens", options.step_tokens,
+                 "Tokens computed in one step: more reads prompts faster, fewer keeps running answers smoother")
+      ->check(CLI::Range(1, kMaxTokens))
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void AddEngineFlags(CLI::App& app, EngineOptions& options) {
+  AddBehaviour(app, options);
+  AddLimits(app, options);
+}
+
+}  // namespace headstart

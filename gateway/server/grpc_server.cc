@@ -1,0 +1,73 @@
+#include "gateway/server/grpc_server.h"
+
+#include <chrono>
+#include <utility>
+
+#include "fmt/format.h"
+#include "gateway/server/listen_address.h"
+#include "grpcpp/ext/proto_server_reflection_plugin.h"
+#include "grpcpp/health_check_service_interface.h"
+#include "grpcpp/server_builder.h"
+
+namespace headstart {
+namespace {
+
+int Milliseconds(absl::Duration duration) { return static_cast<int>(absl::ToInt64Milliseconds(duration)); }
+
+void Configure(const GrpcServerOptions& options, grpc::ServerBuilder& builder) {
+  // Otherwise a second server on the same port starts, and the kernel deals connections to both.
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.SetMaxReceiveMessageSize(static_cast<int>(options.max_request_bytes));
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, options.max_streams_per_connection);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, Milliseconds(options.keepalive_time));
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, Milliseconds(options.keepalive_timeout));
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
+                             Milliseconds(options.keepalive_min_ping_interval));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(const GrpcServerOptions& options,
+                                                              const std::vector<NamedService>& services) {
+  auto address = ParseListenAddress(options.listen);
+  if (!address.ok()) return address.status();
+  if (auto status = CheckCanListen(*address); !status.ok()) return status;
+
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  grpc::ServerBuilder builder;
+  Configure(options, builder);
+  int port = 0;
+  builder.AddListeningPort(address->ToString(), grpc::InsecureServerCredentials(), &port);
+  std::vector<std::string> names = {""};
+  for (const auto& [service, name] : services) {
+    builder.RegisterService(service);
+    names.push_back(name);
+  }
+  std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+  if (server == nullptr || port == 0) {
+    return absl::AlreadyExistsError(fmt::format("cannot listen on {}: the port was taken meanwhile", options.listen));
+  }
+  if (!address->is_unix_socket) address->port = port;
+  std::unique_ptr<GrpcServer> result(new GrpcServer(std::move(server), address->ToString(), std::move(names)));
+  result->SetServing(true);
+  return result;
+}
+
+GrpcServer::GrpcServer(std::unique_ptr<grpc::Server> server, std::string address, std::vector<std::string> names)
+    : server_(std::move(server)), address_(std::move(address)), names_(std::move(names)) {}
+
+GrpcServer::~GrpcServer() { Shutdown(absl::ZeroDuration()); }
+
+void GrpcServer::SetServing(bool serving) {
+  for (const std::string& name : names_) server_->GetHealthCheckService()->SetServingStatus(name, serving);
+}
+
+void GrpcServer::Shutdown(absl::Duration grace) {
+  server_->Shutdown(std::chrono::system_clock::now() + absl::ToChronoMilliseconds(grace));
+}
+
+std::shared_ptr<grpc::Channel> GrpcServer::InProcessChannel() { return server_->InProcessChannel({}); }
+
+}  // namespace headstart

@@ -1,0 +1,97 @@
+#include "gateway/server/listen_address.h"
+
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <memory>
+#include <string_view>
+
+#include "fmt/format.h"
+
+namespace headstart {
+namespace {
+
+constexpr std::string_view kUnixPrefix = "unix:";
+constexpr int kMaxPort = 65535;
+
+absl::Status Bad(const std::string& text) {
+  return absl::InvalidArgumentError(fmt::format(
+      "\"{}\" is not an address to listen on; write host:port, such as 127.0.0.1:8700 or [::1]:8700, or unix:/path",
+      text));
+}
+
+using AddressList = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
+
+absl::StatusOr<AddressList> Resolve(const ListenAddress& address) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE;
+  addrinfo* found = nullptr;
+  const int error = getaddrinfo(address.host.c_str(), std::to_string(address.port).c_str(), &hints, &found);
+  if (error != 0) {
+    return absl::InvalidArgumentError(fmt::format("host \"{}\": {}", address.host, gai_strerror(error)));
+  }
+  return AddressList(found, &freeaddrinfo);
+}
+
+absl::Status TryBind(const addrinfo& candidate, const ListenAddress& address) {
+  const int fd = socket(candidate.ai_family, candidate.ai_socktype, candidate.ai_protocol);
+  if (fd < 0) return absl::OkStatus();  // a family that this machine does not have
+  const int on = 1;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  const int result = bind(fd, candidate.ai_addr, candidate.ai_addrlen) == 0 ? 0 : errno;
+  close(fd);
+  if (result == 0) return absl::OkStatus();
+  if (result == EADDRINUSE) {
+    return absl::AlreadyExistsError(fmt::format(
+        "{} is in use: another server listens there; stop it or choose another --listen", address.ToString()));
+  }
+  return absl::InvalidArgumentError(fmt::format("cannot listen on {}: {}", address.ToString(), std::strerror(result)));
+}
+
+}  // namespace
+
+std::string ListenAddress::ToString() const {
+  if (is_unix_socket) return fmt::format("unix:{}", host);
+  return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port) : fmt::format("[{}]:{}", host, port);
+}
+
+bool ListenAddress::IsLoopback() const {
+  return is_unix_socket || host == "localhost" || host == "::1" || host.starts_with("127.");
+}
+
+absl::StatusOr<ListenAddress> ParseListenAddress(const std::string& text) {
+  if (text.starts_with(kUnixPrefix)) {
+    if (text.size() == kUnixPrefix.size()) return Bad(text);
+    return ListenAddress{.host = text.substr(kUnixPrefix.size()), .port = 0, .is_unix_socket = true};
+  }
+  const size_t colon = text.rfind(':');
+  if (colon == std::string::npos || colon == 0) return Bad(text);
+  ListenAddress address{.host = text.substr(0, colon)};
+  if (address.host.starts_with('[') && address.host.ends_with(']')) {
+    address.host = address.host.substr(1, address.host.size() - 2);
+  } else if (address.host.find(':') != std::string::npos) {
+    return Bad(text);
+  }
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data() + colon + 1, end, address.port);
+  const bool is_port = error == std::errc() && rest == end && address.port >= 0 && address.port <= kMaxPort;
+  if (!is_port || address.host.empty()) return Bad(text);
+  return address;
+}
+
+absl::Status CheckCanListen(const ListenAddress& address) {
+  if (address.is_unix_socket || address.port == 0) return absl::OkStatus();
+  auto candidates = Resolve(address);
+  if (!candidates.ok()) return candidates.status();
+  for (const addrinfo* candidate = candidates->get(); candidate != nullptr; candidate = candidate->ai_next) {
+    if (auto status = TryBind(*candidate, address); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace headstart

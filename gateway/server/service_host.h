@@ -1,0 +1,71 @@
+// ServiceHost: an engine served over gRPC: everything between an open model and a listening port, put together and
+// taken apart in the right order.
+//
+// Thread-safety: every method may be called from any thread, except destruction.
+// Ownership: owns engine, workers, services and server; borrows authenticator and observer, which outlive it.
+// Destruction cancels what runs.
+
+#ifndef HEADSTART_GATEWAY_SERVER_SERVICE_HOST_H_
+#define HEADSTART_GATEWAY_SERVER_SERVICE_HOST_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "engine/engine.h"
+#include "gateway/auth/authenticator.h"
+#include "gateway/server/grpc_server.h"
+#include "gateway/services/inference_service.h"
+#include "gateway/services/random_source.h"
+#include "gateway/services/worker_pool.h"
+
+namespace headstart {
+
+struct ServiceHostOptions {
+  GrpcServerOptions grpc;
+  RequestLimits limits;
+  int64_t max_unread_bytes = 16 << 20;  // of an answer that its client has not read
+  std::string model_name;               // empty: the model's own
+  int tokenizer_threads = 2;            // so that one huge prompt does not hold up all others
+  int max_tokenizer_queue = 1024;
+  bool insecure_open = false;  // allows other machines to call a server that asks for no credential
+};
+
+class ServiceHost {
+ public:
+  // Besides GrpcServer's errors: FAILED_PRECONDITION when others could call and the authenticator asks for no
+  // credential.
+  static absl::StatusOr<std::unique_ptr<ServiceHost>> Start(std::unique_ptr<Engine> engine,
+                                                            const ServiceHostOptions& options,
+                                                            const Authenticator& authenticator,
+                                                            RequestObserver& observer,
+                                                            RandomSource random = SystemRandom());
+
+  // The checks of Start that need no engine, for before a model is loaded.
+  static absl::Status CheckOptions(const ServiceHostOptions& options, const Authenticator& authenticator);
+
+  ~ServiceHost();
+  ServiceHost(const ServiceHost&) = delete;
+  ServiceHost& operator=(const ServiceHost&) = delete;
+
+  // Health says NOT_SERVING and new generations are refused; `drained` is called when the last running one has ended.
+  void Drain(std::function<void()> drained);
+
+  Engine& engine() { return *engine_; }
+  GrpcServer& server() { return *server_; }
+  const std::string& model_name() const { return context_.model_name; }
+
+ private:
+  ServiceHost(std::unique_ptr<Engine> engine, const ServiceHostOptions& options, const Authenticator& authenticator,
+              RequestObserver& observer, RandomSource random);
+
+  std::unique_ptr<Engine> engine_;
+  WorkerPool workers_;
+  ServiceContext context_;
+  InferenceService service_;
+  std::unique_ptr<GrpcServer> server_;
+};
+
+}  // namespace headstart
+
+#endif  // HEADSTART_GATEWAY_SERVER_SERVICE_HOST_H_

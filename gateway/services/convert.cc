@@ -1,0 +1,148 @@
+#include "gateway/services/convert.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/time/time.h"
+#include "fmt/format.h"
+
+namespace headstart {
+namespace {
+
+v1::TierTokens ToTiers(const GenerationUsage& usage) {
+  v1::TierTokens tiers;
+  tiers.set_device(usage.cached_device_tokens);
+  tiers.set_host(usage.cached_host_tokens);
+  tiers.set_disk(usage.cached_disk_tokens);
+  tiers.set_remote(usage.cached_remote_tokens);
+  return tiers;
+}
+
+void Set(absl::Duration duration, google::protobuf::Duration* out) {
+  absl::Duration rest;
+  out->set_seconds(absl::IDivDuration(duration, absl::Seconds(1), &rest));
+  out->set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(rest)));
+}
+
+v1::TokenLogprob ToLogprob(TokenId token, float logprob, const Tokenizer& tokenizer) {
+  v1::TokenLogprob result;
+  result.set_token_id(ToIndex(token));
+  result.set_token(tokenizer.TokenBytes(token, /*with_special=*/true));
+  result.set_logprob(logprob);
+  return result;
+}
+
+v1::TokenLogprobs ToLogprobs(const SampledToken& sampled, const Tokenizer& tokenizer) {
+  v1::TokenLogprobs result;
+  *result.mutable_chosen() = ToLogprob(sampled.token, sampled.logprob, tokenizer);
+  for (const auto& top : sampled.top) *result.add_top() = ToLogprob(top.token, top.logprob, tokenizer);
+  return result;
+}
+
+}  // namespace
+
+v1::MissReason ToMissReason(MissReason reason) {
+  switch (reason) {
+    case MissReason::kNone:
+      return v1::MISS_REASON_NONE;
+    case MissReason::kNew:
+      return v1::MISS_REASON_NEW;
+    case MissReason::kShorterThanBlock:
+      return v1::MISS_REASON_SHORTER_THAN_BLOCK;
+    case MissReason::kDiverged:
+      return v1::MISS_REASON_DIVERGED;
+    case MissReason::kEvicted:
+      return v1::MISS_REASON_EVICTED;
+    case MissReason::kCachingOff:
+      return v1::MISS_REASON_CACHING_OFF;
+    case MissReason::kOtherTenant:
+      return v1::MISS_REASON_NEW;
+  }
+  return v1::MISS_REASON_UNSPECIFIED;
+}
+
+v1::CacheSplit ToCacheSplit(const GenerationUsage& usage) {
+  v1::CacheSplit split;
+  split.set_prompt_tokens(usage.prompt_tokens);
+  split.set_cached_tokens(usage.cached_tokens());
+  split.set_computed_tokens(usage.prompt_tokens - usage.cached_tokens());
+  *split.mutable_cached_by_tier() = ToTiers(usage);
+  split.set_miss_reason(ToMissReason(usage.miss_reason));
+  return split;
+}
+
+v1::CacheSplit ToCacheSplit(const Match& match, int64_t prompt_tokens) {
+  GenerationUsage usage;
+  usage.prompt_tokens = prompt_tokens;
+  usage.cached_device_tokens = match.matched_tokens;
+  usage.miss_reason = match.miss_reason;
+  return ToCacheSplit(usage);
+}
+
+v1::Usage ToUsage(const GenerationUsage& usage) {
+  v1::Usage result;
+  result.set_prompt_tokens(usage.prompt_tokens);
+  result.set_cached_tokens(usage.cached_tokens());
+  result.set_computed_prompt_tokens(usage.computed_prompt_tokens);
+  *result.mutable_cached_by_tier() = ToTiers(usage);
+  result.set_cache_write_tokens(usage.cache_write_tokens);
+  result.set_completion_tokens(usage.completion_tokens);
+  result.set_recomputed_tokens(usage.recomputed_tokens);
+  result.set_miss_reason(ToMissReason(usage.miss_reason));
+  return result;
+}
+
+v1::Timings ToTimings(const GenerationTimings& timings) {
+  v1::Timings result;
+  Set(timings.queue, result.mutable_queue());
+  Set(timings.prefill, result.mutable_prefill());
+  Set(timings.ttft, result.mutable_time_to_first_token());
+  Set(timings.decode, result.mutable_decode());
+  Set(timings.total, result.mutable_total());
+  return result;
+}
+
+v1::FinishReason ToFinishReason(FinishReason reason) {
+  switch (reason) {
+    case FinishReason::kStop:
+      return v1::FINISH_REASON_STOP;
+    case FinishReason::kLength:
+      return v1::FINISH_REASON_LENGTH;
+    case FinishReason::kCancelled:
+      return v1::FINISH_REASON_CANCELLED;
+    case FinishReason::kDeadline:
+      return v1::FINISH_REASON_DEADLINE;
+    case FinishReason::kShutdown:
+      return v1::FINISH_REASON_SHUTDOWN;
+  }
+  return v1::FINISH_REASON_UNSPECIFIED;
+}
+
+v1::GenerateDelta ToDelta(GenerationDelta delta, bool logprobs, const Tokenizer& tokenizer) {
+  v1::GenerateDelta result;
+  result.set_text(std::move(delta.text));
+  for (const auto& sampled : delta.tokens) {
+    result.add_token_ids(ToIndex(sampled.token));
+    if (logprobs) *result.add_logprobs() = ToLogprobs(sampled, tokenizer);
+  }
+  return result;
+}
+
+v1::Model ToModel(const Engine& engine, const std::string& name) {
+  const ModelConfig& config = engine.config();
+  const KvShape& kv = engine.kv_shape();
+  const Fingerprint fingerprint = engine.fingerprint();
+  v1::Model model;
+  model.set_name(name);
+  model.set_architecture(std::string(ArchitectureName(config.architecture)));
+  model.set_max_context_tokens(engine.max_context_tokens());
+  model.set_vocab_size(config.vocab_size);
+  model.set_block_tokens(kv.block_tokens);
+  model.set_kv_bytes_per_token(kv.bytes_per_token());
+  model.set_cache_capacity_tokens(engine.stats().store.pool_blocks * kv.block_tokens);
+  model.set_fingerprint(fmt::format("{:016x}{:016x}", fingerprint.high, fingerprint.low));
+  model.set_has_chat_template(engine.has_own_chat_template());
+  return model;
+}
+
+}  // namespace headstart

@@ -1,0 +1,41 @@
+#include "gateway/services/count_tokens_call.h"
+
+#include <utility>
+
+#include "gateway/errors/grpc_status.h"
+#include "gateway/services/convert.h"
+#include "gateway/services/submit_errors.h"
+
+namespace headstart {
+
+grpc::ServerUnaryReactor* CountTokensCall::Start(const ServiceContext& context, const InputEncoder& encoder,
+                                                 const Caller& caller, const v1::CountTokensRequest& request,
+                                                 v1::CountTokensResponse& response) {
+  auto* call = new CountTokensCall(context, encoder, caller, request, response);
+  if (!context.workers.TryRun([call] { call->Count(); })) call->Finish(ToGrpcStatus(TooBusy()));
+  return call;
+}
+
+CountTokensCall::CountTokensCall(const ServiceContext& context, const InputEncoder& encoder, const Caller& caller,
+                                 const v1::CountTokensRequest& request, v1::CountTokensResponse& response)
+    : context_(context), encoder_(encoder), caller_(caller), request_(request), response_(response) {}
+
+void CountTokensCall::Count() {
+  auto tokens = encoder_.Encode(request_.input());
+  if (!tokens.ok()) return Finish(ToGrpcStatus(tokens.status()));
+  if (request_.include_token_ids()) {
+    for (const TokenId token : *tokens) response_.add_token_ids(ToIndex(token));
+  }
+  const auto count = static_cast<int64_t>(tokens->size());
+  context_.engine.Predict(Scope::Tenant(caller_.tenant), *std::move(tokens),
+                          [this, count](const Match& match) { Answer(match, count); });
+}
+
+void CountTokensCall::Answer(const Match& match, int64_t tokens) {
+  response_.set_tokens(tokens);
+  *response_.mutable_split() = ToCacheSplit(match, tokens);
+  response_.set_pending_tokens(match.pending_tokens);
+  Finish(grpc::Status::OK);
+}
+
+}  // namespace headstart

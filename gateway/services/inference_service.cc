@@ -1,0 +1,77 @@
+#include "gateway/services/inference_service.h"
+
+#include "absl/status/status.h"
+#include "fmt/format.h"
+#include "gateway/errors/error_details.h"
+#include "gateway/errors/grpc_status.h"
+#include "gateway/services/call_identity.h"
+#include "gateway/services/convert.h"
+#include "gateway/services/count_tokens_call.h"
+#include "gateway/services/generate_call.h"
+#include "gateway/services/submit_errors.h"
+
+namespace headstart {
+namespace {
+
+class RefusedStream final : public grpc::ServerWriteReactor<v1::GenerateResponse> {
+ public:
+  explicit RefusedStream(const absl::Status& status) { Finish(ToGrpcStatus(status)); }
+  void OnDone() override { delete this; }
+};
+
+grpc::ServerUnaryReactor* Finished(grpc::CallbackServerContext* call, const absl::Status& status) {
+  grpc::ServerUnaryReactor* reactor = call->DefaultReactor();
+  reactor->Finish(ToGrpcStatus(status));
+  return reactor;
+}
+
+}  // namespace
+
+InferenceService::InferenceService(const ServiceContext& context)
+    : context_(context), encoder_(context.engine, context.now) {}
+
+absl::Status InferenceService::CheckModel(const std::string& name) const {
+  if (name.empty() || name == context_.model_name) return absl::OkStatus();
+  return WithReason(absl::NotFoundError(fmt::format("model \"{}\" is not served here; this server runs \"{}\"", name,
+                                                    context_.model_name)),
+                    "MODEL_NOT_FOUND");
+}
+
+absl::Status InferenceService::CheckGenerate(const v1::GenerateRequest& request) const {
+  if (stopping_) return ShuttingDown();
+  absl::Status status = CheckModel(request.model());
+  status.Update(CheckRequest(request, context_.limits));
+  return status;
+}
+
+absl::Status InferenceService::CheckCount(const v1::CountTokensRequest& request) const {
+  absl::Status status = CheckModel(request.model());
+  status.Update(CheckInput(request.input(), context_.limits));
+  return status;
+}
+
+grpc::ServerWriteReactor<v1::GenerateResponse>* InferenceService::Generate(grpc::CallbackServerContext* call,
+                                                                           const v1::GenerateRequest* request) {
+  auto caller = context_.authenticator.Authenticate(IdentityOf(*call));
+  if (!caller.ok()) return new RefusedStream(caller.status());
+  if (auto status = CheckGenerate(*request); !status.ok()) return new RefusedStream(status);
+  return GenerateCall::Start(context_, encoder_, *caller, *call, *request);
+}
+
+grpc::ServerUnaryReactor* InferenceService::CountTokens(grpc::CallbackServerContext* call,
+                                                        const v1::CountTokensRequest* request,
+                                                        v1::CountTokensResponse* response) {
+  auto caller = context_.authenticator.Authenticate(IdentityOf(*call));
+  if (!caller.ok()) return Finished(call, caller.status());
+  if (auto status = CheckCount(*request); !status.ok()) return Finished(call, status);
+  return CountTokensCall::Start(context_, encoder_, *caller, *request, *response);
+}
+
+grpc::ServerUnaryReactor* InferenceService::ListModels(grpc::CallbackServerContext* call, const v1::ListModelsRequest*,
+                                                       v1::ListModelsResponse* response) {
+  auto caller = context_.authenticator.Authenticate(IdentityOf(*call));
+  if (caller.ok()) *response->add_models() = ToModel(context_.engine, context_.model_name);
+  return Finished(call, caller.status());
+}
+
+}  // namespace headstart

@@ -1,0 +1,74 @@
+#include "gateway/services/input_encoder.h"
+
+#include <string>
+#include <utility>
+
+#include "fmt/format.h"
+#include "gateway/errors/error_details.h"
+#include "gateway/services/chat_json.h"
+#include "nlohmann/json.hpp"
+
+namespace headstart {
+namespace {
+
+absl::Status TemplateError(const absl::Status& status) {
+  if (absl::IsFailedPrecondition(status)) return WithReason(status, "CHAT_TEMPLATE_REFUSED");
+  if (!absl::IsResourceExhausted(status)) return WithReason(status, "CHAT_TEMPLATE_FAILED");
+  return WithReason(WithField(absl::InvalidArgumentError(status.message()), "input.chat"), "CHAT_TEMPLATE_LIMIT");
+}
+
+}  // namespace
+
+InputEncoder::InputEncoder(const Engine& engine, std::function<absl::Time()> now)
+    : engine_(engine), now_(std::move(now)) {}
+
+absl::StatusOr<std::vector<TokenId>> InputEncoder::Encode(const v1::Input& input) const {
+  auto tokens = input.has_chat()     ? EncodeChat(input.chat())
+                : input.has_tokens() ? TakeTokens(input.tokens())
+                                     : EncodeText(input.text());
+  if (tokens.ok() && tokens->empty()) return InvalidField("input", "has no tokens; at least one is needed");
+  return tokens;
+}
+
+std::vector<TokenId> InputEncoder::EncodeText(const v1::TextInput& text) const {
+  const bool add_special = !text.has_add_special_tokens() || text.add_special_tokens();
+  return engine_.tokenizer().Encode(
+      text.text(), {.add_special_tokens = add_special, .parse_special = text.parse_special(), .literal = {}});
+}
+
+absl::StatusOr<std::vector<TokenId>> InputEncoder::EncodeChat(const v1::ChatInput& chat) const {
+  auto messages = MessagesToJson(chat);
+  if (!messages.ok()) return messages.status();
+  auto tools = ToolsToJson(chat);
+  if (!tools.ok()) return tools.status();
+  const nlohmann::ordered_json variables = VariablesToJson(chat);
+  auto rendered = engine_.chat_template().Render({
+      .messages = &*messages,
+      .tools = tools->is_null() ? nullptr : &*tools,
+      .add_generation_prompt = !chat.has_add_generation_prompt() || chat.add_generation_prompt(),
+      .variables = &variables,
+      .now = now_(),
+  });
+  if (!rendered.ok()) return TemplateError(rendered.status());
+  // A model's own template writes BOS itself where the model wants one; the ChatML that stands in for it does not.
+  return engine_.tokenizer().Encode(rendered->text, {.add_special_tokens = !engine_.has_own_chat_template(),
+                                                     .parse_special = true,
+                                                     .literal = rendered->from_caller});
+}
+
+absl::StatusOr<std::vector<TokenId>> InputEncoder::TakeTokens(const v1::TokensInput& tokens) const {
+  const int vocab_size = engine_.config().vocab_size;
+  std::vector<TokenId> result;
+  result.reserve(tokens.ids_size());
+  for (int i = 0; i < tokens.ids_size(); ++i) {
+    const int32_t id = tokens.ids(i);
+    if (id < 0 || id >= vocab_size) {
+      return InvalidField(fmt::format("input.tokens.ids[{}]", i),
+                          fmt::format("is {}; the model's ids are 0 to {}", id, vocab_size - 1));
+    }
+    result.push_back(TokenId{id});
+  }
+  return result;
+}
+
+}  // namespace headstart

@@ -1,0 +1,34 @@
+// RequestObserver: hears of every generation that ended, for logs and for the account.
+//
+// Thread-safety: called from the engine's scheduler thread; must return at once.
+
+#ifndef HEADSTART_GATEWAY_SERVICES_REQUEST_OBSERVER_H_
+#define HEADSTART_GATEWAY_SERVICES_REQUEST_OBSERVER_H_
+
+#include <map>
+#include <string>
+
+#include "engine/generation.h"
+
+namespace headstart {
+
+// Never the prompt or the answer.
+struct RequestRecord {
+  std::string request_id;
+  std::string tenant;
+  std::string model;
+  std::map<std::string, std::string> labels;
+  FinishReason reason = FinishReason::kStop;
+  GenerationUsage usage;
+  GenerationTimings timings;
+};
+
+class RequestObserver {
+ public:
+  virtual ~RequestObserver() = default;
+  virtual void OnRequestFinished(const RequestRecord& record) = 0;
+};
+
+}  // namespace headstart
+
+#endif  // HEADSTART_GATEWAY_SERVICES_REQUEST_OBSERVER_H_
