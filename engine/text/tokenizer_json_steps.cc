@@ -119,10 +119,6 @@ void ReadPreTokenizerStep(const JsonView& field, TokenizerSpec& spec) {
     const bool individual = field["individual_digits"].BoolOr(false);
     spec.pre_tokenizers.push_back(
         SplitStep("\\p{N}", individual ? SplitBehavior::kIsolated : SplitBehavior::kContiguous));
-  } else if (type == "Punctuation") {
-    const JsonView behavior = field["behavior"];
-    spec.pre_tokenizers.push_back(
-        SplitStep("[\\p{P}$+<=>^`|~]", behavior.is_null() ? SplitBehavior::kIsolated : ReadBehavior(behavior)));
   } else if (type == "WhitespaceSplit") {
     spec.pre_tokenizers.push_back(SplitStep("\\s", SplitBehavior::kRemoved));
   } else {
@@ -136,10 +132,13 @@ std::vector<TokenId> ReadIds(const JsonView& field) {
   return ids;
 }
 
-// What one processor puts around what the ones before it made.
-void Surround(const std::vector<TokenId>& before, const std::vector<TokenId>& after, TokenizerSpec& spec) {
-  spec.prefix_tokens.insert(spec.prefix_tokens.begin(), before.begin(), before.end());
-  spec.suffix_tokens.insert(spec.suffix_tokens.end(), after.begin(), after.end());
+// One processor alone may add tokens: what the reference makes of two, nobody can have meant.
+void Surround(const JsonView& field, std::vector<TokenId> before, std::vector<TokenId> after, TokenizerSpec& spec) {
+  if (!spec.prefix_tokens.empty() || !spec.suffix_tokens.empty()) {
+    return field.Unimplemented("adds tokens after another processor has");
+  }
+  spec.prefix_tokens = std::move(before);
+  spec.suffix_tokens = std::move(after);
 }
 
 void ReadTemplate(const JsonView& field, TokenizerSpec& spec) {
@@ -156,7 +155,7 @@ void ReadTemplate(const JsonView& field, TokenizerSpec& spec) {
     side.insert(side.end(), ids.begin(), ids.end());
   }
   if (texts != 1) return field["single"].Unimplemented(fmt::format("holds the text {} times, expected once", texts));
-  Surround(sides[0], sides[1], spec);
+  Surround(field, sides[0], sides[1], spec);
 }
 
 // `cls` or `sep` of BERT's and RoBERTa's processors: [text, id].
@@ -172,7 +171,7 @@ void ReadPostProcessorStep(const JsonView& field, TokenizerSpec& spec) {
   if (type == "TemplateProcessing") {
     ReadTemplate(field, spec);
   } else if (type == "RobertaProcessing" || type == "BertProcessing") {
-    Surround(ReadNamedId(field["cls"]), ReadNamedId(field["sep"]), spec);
+    Surround(field, ReadNamedId(field["cls"]), ReadNamedId(field["sep"]), spec);
   } else if (type != "ByteLevel") {  // which moves offsets, not ids
     UnknownType(field, type);
   }

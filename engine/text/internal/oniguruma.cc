@@ -93,6 +93,9 @@ class Translator {
         return Expand(2, Category("Nd"), "", false);
       case 'w':
         return Expand(2, Word(), "", false);
+      case 'b':
+      case 'B':
+        return in_class_ ? Copy(2) : WordBorder(negated);
       case 'p':
         return Property();
       case 'u':
@@ -117,6 +120,15 @@ class Translator {
     const std::string_view name = rest_.substr(3, close - 3);
     if (name.empty() || name[0] == '^') return Copy(close + 1);
     Expand(close + 1, Category(name), "", false);
+  }
+
+  // PCRE2's own \b would go by its own idea of a word.
+  void WordBorder(bool negated) {
+    const std::string word = Word();
+    const std::string_view after_word = negated ? "=" : "!";
+    const std::string_view after_other = negated ? "!" : "=";
+    out_ += fmt::format("(?:(?<=[{0}])(?{1}[{0}])|(?<![{0}])(?{2}[{0}]))", word, after_word, after_other);
+    rest_.remove_prefix(2);
   }
 
   void HexEscape() {
