@@ -9,7 +9,8 @@ namespace {
 
 // Look-ups of one step: at some microseconds for a usual prompt, they stay well below a step's compute.
 constexpr int kMaxProbes = 128;
-// Of them for one tenant: more than can start in a step, few enough that a flood hides no other tenant.
+// Of those that may start, for one tenant: as many as a step can well begin; few enough that one's flood hides nobody
+// else.
 constexpr int kMaxReadyPerTenant = 16;
 
 using Sequences = std::vector<std::unique_ptr<Sequence>>;
