@@ -17,7 +17,7 @@ namespace headstart {
 
 // `count` × `each` values of T, not initialised. RESOURCE_EXHAUSTED saying what it was for and how large.
 template <typename T>
-absl::StatusOr<std::unique_ptr<T[]>> Allocate(int64_t count, int64_t each, std::string_view what) {
+absl::StatusOr<std::unique_ptr<T[]>> AllocateArray(int64_t count, int64_t each, std::string_view what) {
   constexpr int64_t kLargest = std::numeric_limits<ptrdiff_t>::max() / sizeof(T);
   T* memory = nullptr;
   if (each == 0 || count <= kLargest / each) memory = new (std::nothrow) T[static_cast<size_t>(count * each)];

@@ -17,30 +17,30 @@
 
 namespace headstart {
 
-enum class KvPart { kKey = 0, kValue = 1 };
+enum class ReferenceKvPart { kKey = 0, kValue = 1 };
 
 // One head's vector of one token.
-struct KvPlace {
+struct ReferenceKvPlace {
   SlotIndex slot{};
   int layer = 0;
-  KvPart part = KvPart::kKey;
+  ReferenceKvPart part = ReferenceKvPart::kKey;
   int head = 0;
   int token = 0;  // in its block
 };
 
-class KvPages {
+class ReferenceKvPages {
  public:
   absl::Status Allocate(const KvShape& shape, int64_t slots);
 
   const KvShape& shape() const { return shape_; }
-  void Write(const KvPlace& place, const float* values);  // [head_dim], rounded to the dtype
-  void Read(const KvPlace& place, float* values) const;   // [head_dim]
-  void Copy(SlotIndex from, SlotIndex to, int tokens);    // the first `tokens`, every layer and head
+  void Write(const ReferenceKvPlace& place, const float* values);  // [head_dim], rounded to the dtype
+  void Read(const ReferenceKvPlace& place, float* values) const;   // [head_dim]
+  void Copy(SlotIndex from, SlotIndex to, int tokens);             // the first `tokens`, every layer and head
   std::span<std::byte> Slot(SlotIndex slot);
 
  private:
   int64_t VectorBytes() const;
-  std::byte* At(const KvPlace& place) const;
+  std::byte* At(const ReferenceKvPlace& place) const;
 
   KvShape shape_;
   std::unique_ptr<std::byte[]> bytes_;

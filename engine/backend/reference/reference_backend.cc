@@ -26,15 +26,15 @@ class ReferenceBackend : public Backend {
   std::string numerics() const override { return "reference/double/1"; }
 
   absl::StatusOr<std::unique_ptr<Matrix>> LoadMatrix(std::span<const TensorView> stacked) override {
-    return DecodeMatrix(stacked);
+    return DecodeReferenceMatrix(stacked);
   }
 
   absl::StatusOr<std::unique_ptr<Vector>> LoadVector(std::span<const TensorView> joined) override {
-    return DecodeVector(joined);
+    return DecodeReferenceVector(joined);
   }
 
   absl::StatusOr<Activations> NewActivations(int rows, int cols) override {
-    absl::StatusOr<std::unique_ptr<float[]>> memory = Allocate<float>(rows, cols, "activations");
+    absl::StatusOr<std::unique_ptr<float[]>> memory = AllocateArray<float>(rows, cols, "activations");
     if (!memory.ok()) return memory.status();
     memory_.push_back(*std::move(memory));
     return Activations{.data = memory_.back().get(), .rows = rows, .cols = cols, .stride = cols};
@@ -140,18 +140,18 @@ class ReferenceBackend : public Backend {
   }
 
  private:
-  KvPlace PlaceOf(int sequence, int32_t position, int layer) const {
+  ReferenceKvPlace PlaceOf(int sequence, int32_t position, int layer) const {
     const int block_tokens = pages_.shape().block_tokens;
     const int block = batch_->block_table_starts[sequence] + position / block_tokens;
     return {.slot = batch_->block_tables[block], .layer = layer, .token = position % block_tokens};
   }
 
-  void StoreToken(KvPlace place, const float* k, const float* v) {
+  void StoreToken(ReferenceKvPlace place, const float* k, const float* v) {
     for (place.head = 0; place.head < pages_.shape().kv_heads; ++place.head) {
       const int64_t first = int64_t{place.head} * pages_.shape().head_dim;
-      place.part = KvPart::kKey;
+      place.part = ReferenceKvPart::kKey;
       pages_.Write(place, k + first);
-      place.part = KvPart::kValue;
+      place.part = ReferenceKvPart::kValue;
       pages_.Write(place, v + first);
     }
   }
@@ -163,10 +163,10 @@ class ReferenceBackend : public Backend {
     keys_.resize(static_cast<size_t>(count * dim));
     values_.resize(static_cast<size_t>(count * dim));
     for (int position = 0; position < count; ++position) {
-      KvPlace place = PlaceOf(sequence, position, layer);
+      ReferenceKvPlace place = PlaceOf(sequence, position, layer);
       place.head = kv_head;
       pages_.Read(place, keys_.data() + position * dim);
-      place.part = KvPart::kValue;
+      place.part = ReferenceKvPart::kValue;
       pages_.Read(place, values_.data() + position * dim);
     }
   }
@@ -187,7 +187,7 @@ class ReferenceBackend : public Backend {
   }
 
   std::vector<std::unique_ptr<float[]>> memory_;  // of activations
-  KvPages pages_;
+  ReferenceKvPages pages_;
   std::vector<float> inverse_frequencies_;
   reference::RopeTurn rope_ = {};
   const RaggedBatch* batch_ = nullptr;

@@ -68,7 +68,7 @@ std::string NameOf(std::span<const TensorView> tensors) {
 }
 
 absl::Status DecodeJoined(std::span<const TensorView> tensors, int64_t count, std::unique_ptr<float[]>& out) {
-  absl::StatusOr<std::unique_ptr<float[]>> values = Allocate<float>(count, 1, NameOf(tensors));
+  absl::StatusOr<std::unique_ptr<float[]>> values = AllocateArray<float>(count, 1, NameOf(tensors));
   if (!values.ok()) return values.status();
   out = *std::move(values);
   float* next = out.get();
@@ -81,7 +81,7 @@ absl::Status DecodeJoined(std::span<const TensorView> tensors, int64_t count, st
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ReferenceMatrix>> DecodeMatrix(std::span<const TensorView> stacked) {
+absl::StatusOr<std::unique_ptr<ReferenceMatrix>> DecodeReferenceMatrix(std::span<const TensorView> stacked) {
   auto matrix = std::make_unique<ReferenceMatrix>();
   for (const TensorView& tensor : stacked) {
     if (absl::Status status = Check(tensor, 2); !status.ok()) return status;
@@ -98,7 +98,7 @@ absl::StatusOr<std::unique_ptr<ReferenceMatrix>> DecodeMatrix(std::span<const Te
   return matrix;
 }
 
-absl::StatusOr<std::unique_ptr<ReferenceVector>> DecodeVector(std::span<const TensorView> joined) {
+absl::StatusOr<std::unique_ptr<ReferenceVector>> DecodeReferenceVector(std::span<const TensorView> joined) {
   auto vector = std::make_unique<ReferenceVector>();
   for (const TensorView& tensor : joined) {
     if (absl::Status status = Check(tensor, 1); !status.ok()) return status;

@@ -31,8 +31,8 @@ struct ReferenceVector : Vector {
   std::unique_ptr<float[]> values;
 };
 
-absl::StatusOr<std::unique_ptr<ReferenceMatrix>> DecodeMatrix(std::span<const TensorView> stacked);
-absl::StatusOr<std::unique_ptr<ReferenceVector>> DecodeVector(std::span<const TensorView> joined);
+absl::StatusOr<std::unique_ptr<ReferenceMatrix>> DecodeReferenceMatrix(std::span<const TensorView> stacked);
+absl::StatusOr<std::unique_ptr<ReferenceVector>> DecodeReferenceVector(std::span<const TensorView> joined);
 
 }  // namespace headstart
 
