@@ -37,6 +37,7 @@ void AddGenerationFlags(CLI::App& app, GenerationFlags& flags) {
       ->capture_default_str();
   app.add_option("--stop", flags.stop, "Text that ends the answer; may be given several times")
       ->allow_extra_args(false);
+  app.add_flag("--ignore-eos", flags.ignore_eos, "Go on past the model's own end tokens");
   app.add_flag("--no-cache-read", flags.no_cache_read, "Compute the whole prompt");
   app.add_flag("--no-cache-write", flags.no_cache_write, "Keep nothing of this request");
   app.add_flag("--json", flags.json, "Print the answer, usage and timings as one JSON object");
@@ -50,6 +51,7 @@ v1::GenerateRequest ToRequest(const GenerationFlags& flags) {
   if (const auto seed = ParseSeed(flags.seed)) request.mutable_sampling()->set_seed(*seed);
   if (flags.max_tokens > 0) request.set_max_tokens(flags.max_tokens);
   request.mutable_stop()->Assign(flags.stop.begin(), flags.stop.end());
+  request.set_ignore_eos(flags.ignore_eos);
   request.mutable_cache()->set_read(!flags.no_cache_read);
   request.mutable_cache()->set_write(!flags.no_cache_write);
   return request;

@@ -22,6 +22,7 @@ struct GenerationFlags {
   std::string seed;
   int64_t max_tokens = 0;  // 0: to the end of the context
   std::vector<std::string> stop;
+  bool ignore_eos = false;
   bool no_cache_read = false;
   bool no_cache_write = false;
   bool json = false;

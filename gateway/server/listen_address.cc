@@ -1,5 +1,6 @@
 #include "gateway/server/listen_address.h"
 
+#include <arpa/inet.h>
 #include <netdb.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -61,7 +62,9 @@ std::string ListenAddress::ToString() const {
 }
 
 bool ListenAddress::IsLoopback() const {
-  return is_unix_socket || host == "localhost" || host == "::1" || host.starts_with("127.");
+  in_addr v4;
+  const bool is_127 = inet_pton(AF_INET, host.c_str(), &v4) == 1 && ntohl(v4.s_addr) >> 24 == 127;
+  return is_unix_socket || host == "localhost" || host == "::1" || is_127;
 }
 
 absl::StatusOr<ListenAddress> ParseListenAddress(const std::string& text) {

@@ -1,0 +1,98 @@
+"""The program's own manners: what it says to a wrong command line, configuration, model or address, and with which exit code."""
+
+import os
+import shutil
+import socket
+import tempfile
+import unittest
+
+from headstart_testing import DEMO_MODEL, run
+
+FAILURE, USAGE = 1, 2
+
+
+class CommandLineTest(unittest.TestCase):
+    def assert_refused(self, result, code, *words):
+        self.assertEqual(result.returncode, code, result.stderr)
+        for word in words:
+            self.assertIn(word, result.stderr + result.stdout)
+
+    def test_version(self):
+        result = run("--version")
+        self.assertEqual(result.returncode, 0)
+        self.assertRegex(result.stdout, r"^headstart \d+\.\d+\.\d+")
+
+    def test_help_has_examples(self):
+        for arguments in (["--help"], ["serve", "--help"], ["chat", "--help"], ["synth-model", "--help"]):
+            result = run(*arguments)
+            self.assertEqual(result.returncode, 0)
+            self.assertIn("Example", result.stdout)
+
+    def test_no_subcommand(self):
+        self.assert_refused(run(), USAGE, "subcommand")
+
+    def test_unknown_flag_is_named(self):
+        self.assert_refused(run("serve", "--kv-cash-size", "1GiB"), USAGE, "--kv-cash-size")
+
+    def test_wrong_values_name_flag_and_value(self):
+        for flag, value in (("--kv-cache-size", "2Gigs"), ("--kv-dtype", "f64"), ("--threads", "-1"),
+                            ("--eviction-policy", "fifo"), ("--drain-timeout", "soon"),
+                            ("--keepalive-min-ping-interval", "5m"), ("--log-level", "loud")):
+            self.assert_refused(run("serve", flag, value), USAGE, flag, value)
+
+    def test_wrong_block_size_is_refused_with_its_limits(self):
+        self.assert_refused(run("serve", "--listen", "127.0.0.1:0", "--block-tokens", "10"), FAILURE, "block_tokens", "10")
+
+    def test_missing_model_is_named(self):
+        self.assert_refused(run("serve", "--listen", "127.0.0.1:0", "--model", "/no/such/model"), FAILURE, "/no/such/model")
+
+    def test_truncated_model_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in os.listdir(DEMO_MODEL):
+                shutil.copy(os.path.join(DEMO_MODEL, name), folder)
+            weights = os.path.join(folder, "model.safetensors")
+            os.chmod(weights, 0o644)
+            for size in (0, 7, 100, os.path.getsize(weights) - 1):
+                os.truncate(weights, size)
+                result = run("serve", "--listen", "127.0.0.1:0", "--model", folder)
+                self.assert_refused(result, FAILURE, "error:", "model.safetensors")
+                shutil.copy(os.path.join(DEMO_MODEL, "model.safetensors"), weights)
+
+    def test_port_in_use_is_refused_before_loading(self):
+        with socket.socket() as other:
+            other.bind(("127.0.0.1", 0))
+            other.listen()
+            address = f"127.0.0.1:{other.getsockname()[1]}"
+            self.assert_refused(run("serve", "--listen", address, "--model", "/no/such/model"), FAILURE, address, "in use")
+
+    def test_address_that_is_none(self):
+        self.assert_refused(run("serve", "--listen", "8700"), FAILURE, "8700", "host:port")
+
+    def test_open_server_does_not_listen_for_other_machines(self):
+        self.assert_refused(run("serve", "--listen", "0.0.0.0:0"), FAILURE, "--insecure-open")
+
+    def test_client_without_server_says_how_to_start_one(self):
+        self.assert_refused(run("chat", "hello", "--server", "127.0.0.1:1"), FAILURE, "127.0.0.1:1", "headstart serve")
+
+    def test_unknown_key_in_configuration_is_named(self):
+        self.assert_refused(self.run_with_configuration('[serve]\nlissten = "127.0.0.1:0"\n'), USAGE, "lissten")
+
+    def test_wrong_value_in_configuration_is_named(self):
+        self.assert_refused(self.run_with_configuration('[serve]\nkv-cache-size = "big"\n'), USAGE, "--kv-cache-size", "big")
+
+    def test_configuration_is_read(self):
+        self.assert_refused(self.run_with_configuration('[serve]\nmodel = "/no/such/model"\nlisten = "127.0.0.1:0"\n'),
+                            FAILURE, "/no/such/model")
+
+    def test_missing_configuration_is_named(self):
+        self.assert_refused(run("--config", "/no/such/file.toml", "serve"), USAGE, "/no/such/file.toml")
+
+    def run_with_configuration(self, text):
+        with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
+            file.write(text)
+            file.flush()
+            return run("serve", "--config", file.name)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,206 @@
+"""A served demo model: what a client sees of it, and how it ends."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import unittest
+
+from headstart_testing import BINARY, DEMO_MODEL, Client, Server, grpc, run
+
+
+def conversation():
+    with open(os.path.join(DEMO_MODEL, "prompts.jsonl"), encoding="utf-8") as file:
+        return json.loads(file.readline())
+
+
+def chat(messages, **fields):
+    return {"input": {"chat": {"messages": messages}}, "sampling": {"temperature": 0}, **fields}
+
+
+def endless(tokens):
+    """A request that goes on for `tokens` tokens whatever the model says."""
+    return {"input": {"text": {"text": "The"}}, "ignore_eos": True, "max_tokens": tokens}
+
+
+def text_of(events):
+    return "".join(event.delta.text for event in events)
+
+
+class ServeTest(unittest.TestCase):
+    def test_reflection_lists_the_services(self):
+        with Server() as server, Client(server.address) as client:
+            self.assertLessEqual({"headstart.v1.InferenceService", "grpc.health.v1.Health"}, set(client.services()))
+            self.assertEqual(client.health(), "SERVING")
+
+    def test_answers_and_counts(self):
+        recorded = conversation()
+        request = chat(recorded["messages"])
+        with Server() as server, Client(server.address) as client:
+            counted = client.call("CountTokens", {"input": request["input"], "include_token_ids": True})
+            self.assertEqual(list(counted.token_ids), recorded["prompt_ids"])
+            cold = list(client.call("Generate", request))
+            warm = list(client.call("Generate", request))
+            self.assertEqual(text_of(cold), recorded["greedy"])
+            self.assertEqual(text_of(warm), recorded["greedy"])
+            self.assertEqual(cold[-1].finished.usage.cached_tokens, 0)
+            self.assertTrue(cold[-1].finished.usage.HasField("cached_tokens"))
+            self.assertEqual(warm[-1].finished.usage.cached_tokens, recorded["prompt_tokens"] - 1)
+            models = client.call("ListModels", {}).models
+            self.assertEqual([model.name for model in models], ["demo"])
+
+    def test_command_line_client_streams_and_reports(self):
+        recorded = conversation()
+        system, question = (message["content"] for message in recorded["messages"])
+        with Server() as server:
+            arguments = ["chat", question, "--system", system, "--server", server.address]
+            for cached in (0, recorded["prompt_tokens"] - 1):
+                result = run(*arguments)
+                self.assertEqual(result.stdout, recorded["greedy"] + "\n")
+                self.assertIn(f"{cached} cached", result.stderr)
+            spoken = json.loads(run(*arguments, "--json").stdout)
+            self.assertEqual(spoken["delta"]["text"], recorded["greedy"])
+            self.assertEqual(spoken["finished"]["usage"]["recomputed_tokens"], "0")
+            counted = run("count", "The lamp", "--server", server.address, "--ids")
+            self.assertIn("2 tokens", counted.stdout)
+            self.assertIn("demo", run("models", "--server", server.address).stdout)
+
+    def test_conversation_over_standard_input(self):
+        recorded = conversation()
+        system, question = (message["content"] for message in recorded["messages"])
+        with Server() as server:
+            result = run("chat", "--system", system, "--server", server.address, input=f"{question}\n{question}\n")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(result.stdout.splitlines()[0], recorded["greedy"])
+            self.assertNotIn(" 0 cached", result.stderr.splitlines()[2])
+
+    def test_prompt_beyond_the_context(self):
+        with Server() as server, Client(server.address) as client:
+            with self.assertRaises(grpc.RpcError) as refused:
+                list(client.call("Generate", {"input": {"text": {"text": "x" * 5000}}}))
+            self.assertEqual(refused.exception.code(), grpc.StatusCode.INVALID_ARGUMENT)
+            self.assertIn("5000", refused.exception.details())
+            self.assertIn("grpc-status-details-bin", dict(refused.exception.trailing_metadata()))
+            self.assertEqual(client.health(), "SERVING")
+
+    def test_prompts_are_never_logged(self):
+        with Server("--log-level", "debug") as server, Client(server.address) as client:
+            list(client.call("Generate", chat(conversation()["messages"], labels={"secret": "label"})))
+            line = server.wait_for_log("generate request_id=")
+            self.assertIn("tenant=default", line)
+            self.assertNotIn("broken box", "".join(server.log))
+            self.assertNotIn("secret", "".join(server.log))
+
+    # The pool holds one context. What the dead client's request held must be free again for the next.
+    def test_killed_client_frees_its_blocks(self):
+        with Server("--kv-cache-size", "8MiB") as server, Client(server.address) as client:
+            doomed = subprocess.Popen([BINARY, "generate", "The", "--max-tokens", "4000", "--ignore-eos",
+                                       "--server", server.address], stdout=subprocess.PIPE)
+            doomed.stdout.read(1)
+            doomed.kill()
+            doomed.wait()
+            doomed.stdout.close()
+            server.wait_for_log("generate .*reason=cancelled")
+            events = list(client.call("Generate", endless(4000)))
+            self.assertEqual(events[-1].finished.usage.completion_tokens, 4000)
+
+    def test_cancelled_call_stops_at_once(self):
+        with Server() as server, Client(server.address) as client:
+            call = client.call("Generate", endless(4000))
+            next(call)
+            next(call)
+            call.cancel()
+            line = server.wait_for_log("reason=cancelled")
+            self.assertNotIn("completion_tokens=4000", line)
+
+    def test_second_server_on_the_port_is_refused(self):
+        with Server() as server:
+            result = run("serve", "--listen", server.address)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(server.address, result.stderr)
+            self.assertIn("in use", result.stderr)
+
+
+class SignalTest(unittest.TestCase):
+    def test_sigterm_without_work_ends_at_once(self):
+        with Server() as server:
+            server.signal(signal.SIGTERM)
+            self.assertEqual(server.wait(), 0)
+
+    def test_sigint_is_the_same(self):
+        with Server() as server:
+            server.signal(signal.SIGINT)
+            self.assertEqual(server.wait(), 0)
+
+    def test_running_answers_finish_while_new_ones_are_refused(self):
+        with Server() as server, Client(server.address) as client:
+            self.assertEqual(client.health(), "SERVING")
+            stream = client.call("Generate", endless(3500))
+            next(stream)
+            server.signal(signal.SIGTERM)
+            server.wait_for_log("draining")
+            self.assertEqual(client.health(), "NOT_SERVING")
+            self.assertEqual(client.health("headstart.v1.InferenceService"), "NOT_SERVING")
+            with self.assertRaises(grpc.RpcError) as refused:
+                list(client.call("Generate", endless(1)))
+            self.assertEqual(refused.exception.code(), grpc.StatusCode.UNAVAILABLE)
+            events = list(stream)
+            self.assertEqual(events[-1].finished.usage.completion_tokens, 3500)
+            self.assertEqual(server.wait(), 0)
+
+    def test_drain_has_a_limit(self):
+        with Server("--drain-timeout", "0s") as server, Client(server.address) as client:
+            stream = client.call("Generate", endless(4000))
+            next(stream)
+            server.signal(signal.SIGTERM)
+            self.assertEqual(server.wait(), 0)
+            server.wait_for_log("drain timed out")
+            with self.assertRaises(grpc.RpcError):
+                list(stream)
+
+    def test_second_signal_stops_at_once(self):
+        with Server() as server, Client(server.address) as client:
+            stream = client.call("Generate", endless(4000))
+            next(stream)
+            server.signal(signal.SIGTERM)
+            server.wait_for_log("draining")
+            server.signal(signal.SIGTERM)
+            self.assertEqual(server.wait(), 1)
+
+
+class KeepaliveTest(unittest.TestCase):
+    # Raw HTTP/2: a connection that only pings, faster than gRPC's default of one in five minutes allows, and without a call.
+    def test_pings_without_calls_are_answered(self):
+        preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\4\0\0\0\0\0"
+        goaway = 7
+        with Server("--keepalive-min-ping-interval", "1ms") as server:
+            host, port = server.address.rsplit(":", 1)
+            with socket.create_connection((host, int(port)), timeout=20) as connection:
+                connection.sendall(preface)
+                frames = Frames(connection)
+                for number in range(8):
+                    connection.sendall(b"\0\0\x08\6\0\0\0\0\0" + number.to_bytes(8, "big"))
+                    kind, payload = frames.until({6, goaway}, ack=True)
+                    self.assertEqual((kind, int.from_bytes(payload, "big")), (6, number))
+
+
+class Frames:
+    """The frames that come in on an HTTP/2 connection."""
+
+    ACK = 1
+
+    def __init__(self, connection):
+        self.file = connection.makefile("rb")
+
+    def until(self, kinds, ack):
+        while True:
+            header = self.file.read(9)
+            payload = self.file.read(int.from_bytes(header[:3], "big"))
+            if header[3] in kinds and bool(header[4] & self.ACK) == ack:
+                return header[3], payload
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())
