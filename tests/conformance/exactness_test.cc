@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -269,7 +268,7 @@ TEST_P(ExactnessTest, LogitsAreTheSameBits) {
   const Sequence text = NewSequence(kLength, 1);
   const Sequence decoding = NewSequence(61, 2);
   const Sequence prefilling = NewSequence(19, 3);
-  for (const Way& way : Ways({0, 1, 7, 8, 15, 16, 17, 31, 32, 50, 64, 95, 96, 99}, {1, 3, 16, 37, kLength}, kLength)) {
+  for (const Way& way : Ways({0, 1, 8, 15, 16, 17, 50, 64, 99}, {1, 3, 16, 37, kLength}, kLength)) {
     if (way.step == 1 && way.cached < 50) continue;  // many steps that longer prefixes show as well
     ASSERT_NO_FATAL_FAILURE(ExpectSameBits(way, text, decoding, prefilling)) << way.Describe();
     if (HasFailure()) return;
@@ -282,7 +281,7 @@ TEST_P(ExactnessTest, LogitsOfLongContextsAreTheSameBits) {
   const Sequence text = NewSequence(kLength, 1);
   const Sequence decoding = NewSequence(300, 2);
   const Sequence prefilling = NewSequence(19, 3);
-  for (const Way& way : Ways({0, 127, 128, 255, 256, 257, 511, 512, 513, kLength - 1}, {100, 257, kLength}, kLength)) {
+  for (const Way& way : Ways({0, 128, 255, 256, 257, 512, kLength - 1}, {100, kLength}, kLength)) {
     ExpectSameBits(way, text, decoding, prefilling);
     if (HasFailure()) return;
   }
@@ -314,22 +313,20 @@ const KvCase kKvCases[] = {{DType::kBF16, 16}, {DType::kF32, 32}, {DType::kBF16,
 // The reference computes with f32 whatever the weights' type.
 INSTANTIATE_TEST_SUITE_P(Reference, ExactnessTest,
                          ::testing::Combine(::testing::ValuesIn(Backends(true)),
-                                            ::testing::ValuesIn(ModelsFor(DType::kF32, SynthFormat::kGguf)),
-                                            ::testing::ValuesIn(kKvCases)),
-                         TestName);
-INSTANTIATE_TEST_SUITE_P(Bf16, ExactnessTest,
-                         ::testing::Combine(::testing::ValuesIn(Backends(false)),
-                                            ::testing::ValuesIn(ModelsFor(DType::kBF16, SynthFormat::kHuggingFace)),
-                                            ::testing::ValuesIn(kKvCases)),
+                                            ::testing::ValuesIn(AllShapes(DType::kF32)), ::testing::ValuesIn(kKvCases)),
                          TestName);
 INSTANTIATE_TEST_SUITE_P(F32, ExactnessTest,
                          ::testing::Combine(::testing::ValuesIn(Backends(false)),
-                                            ::testing::ValuesIn(ModelsFor(DType::kF32, SynthFormat::kGguf)),
+                                            ::testing::ValuesIn(AllShapes(DType::kF32)), ::testing::ValuesIn(kKvCases)),
+                         TestName);
+INSTANTIATE_TEST_SUITE_P(Bf16, ExactnessTest,
+                         ::testing::Combine(::testing::ValuesIn(Backends(false)),
+                                            ::testing::ValuesIn(SomeShapes(DType::kBF16, SynthFormat::kHuggingFace)),
                                             ::testing::ValuesIn(kKvCases)),
                          TestName);
 INSTANTIATE_TEST_SUITE_P(Q8_0, ExactnessTest,
                          ::testing::Combine(::testing::ValuesIn(Backends(false)),
-                                            ::testing::ValuesIn(ModelsFor(DType::kQ8_0, SynthFormat::kGguf)),
+                                            ::testing::ValuesIn(SomeShapes(DType::kQ8_0, SynthFormat::kGguf)),
                                             ::testing::ValuesIn(kKvCases)),
                          TestName);
 
