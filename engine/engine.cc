@@ -63,7 +63,7 @@ absl::Status PlanMemory(const EngineOptions& options, const ModelConfig& config,
   plan.scheduler.max_context_tokens = options.max_context_tokens > 0
                                           ? options.max_context_tokens
                                           : std::min<int64_t>(config.max_positions, pool_tokens);
-  return absl::OkStatus();
+  return PrefixStore::Validate(plan.store);
 }
 
 std::vector<TokenId> EndTokens(const ModelSource& source) {

@@ -2,8 +2,9 @@
 //
 // Thread-safety: none; one per waiting request.
 //
-// A request waits while another's claim covers at least a whole block more than is cached, and as long as the cached
-// part grows. When it has not grown for `patience`, the request runs by itself and waits no more.
+// A request begins to wait when another's claim covers at least a whole block more than is cached; it waits until the
+// claim is gone, since the last few tokens come with the next step, and as long as the cached part grows. When it has
+// not grown for `patience`, the request runs by itself and waits no more.
 
 #ifndef HEADSTART_ENGINE_SCHEDULER_PREFIX_WAIT_H_
 #define HEADSTART_ENGINE_SCHEDULER_PREFIX_WAIT_H_
@@ -19,8 +20,9 @@ class PrefixWait {
  public:
   // Whether to wait now, given what the cache has. Called at every step that might start the request.
   bool ShouldWait(const Match& match, int block_tokens, absl::Time now, absl::Duration patience) {
+    const int64_t worth_waiting_for = waiting_ ? 1 : block_tokens;
     waiting_ = false;
-    if (out_of_patience_ || match.pending_tokens < block_tokens) return false;
+    if (out_of_patience_ || match.pending_tokens < worth_waiting_for) return false;
     if (match.matched_tokens > matched_) {
       matched_ = match.matched_tokens;
       progress_at_ = now;

@@ -115,6 +115,7 @@ void Scheduler::PreemptYoungest() {
 }
 
 void Scheduler::StartWaiting(absl::Time now) {
+  if (queue_.size() == 0) return;
   StartPreempted(now);
   if (queue_.preempted() == nullptr && HasSeat(0)) StartNew(now);
 }

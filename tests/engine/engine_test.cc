@@ -219,7 +219,9 @@ TEST(EngineTextTest, RendersWithTheModelsTemplateOrChatMl) {
   ASSERT_OK_AND_ASSIGN(const auto engine, Engine::Create(*std::move(source), SmallOptions("cpu")));
   EXPECT_EQ(engine->has_own_chat_template(), has_own);
   const auto messages = nlohmann::ordered_json::parse(R"([{"role": "user", "content": "Hi there"}])");
-  const auto prompt = engine->chat_template().Render({.messages = &messages});
+  ChatInput chat;
+  chat.messages = &messages;
+  const auto prompt = engine->chat_template().Render(chat);
   ASSERT_OK(prompt);
   EXPECT_THAT(prompt->text, HasSubstr("Hi there"));
 }

@@ -18,10 +18,17 @@ class PrefixWaitTest : public ::testing::Test {
   PrefixWait wait_;
 };
 
-TEST_F(PrefixWaitTest, WaitsForAWholeBlockAndNotForLess) {
+TEST_F(PrefixWaitTest, BeginsToWaitForAWholeBlockAndNotForLess) {
+  EXPECT_FALSE(At(0, 0, kBlock - 1));
+  EXPECT_FALSE(wait_.waiting());
   EXPECT_TRUE(At(0, 0, kBlock));
   EXPECT_TRUE(wait_.waiting());
-  EXPECT_FALSE(At(0, 0, kBlock - 1));
+}
+
+TEST_F(PrefixWaitTest, WaitsForTheLastTokensToo) {
+  EXPECT_TRUE(At(0, 0, 1000));
+  EXPECT_TRUE(At(1, 999, 1));
+  EXPECT_FALSE(At(2, 1000, 0));
   EXPECT_FALSE(wait_.waiting());
 }
 
