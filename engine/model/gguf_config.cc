@@ -113,6 +113,11 @@ class GgufConfigReader {
     scaling.beta_fast = fields_.Number(Key("rope.scaling.yarn_beta_fast"), 32);
     scaling.beta_slow = fields_.Number(Key("rope.scaling.yarn_beta_slow"), 1);
     scaling.attention_factor = fields_.Number(Key("rope.scaling.yarn_attn_factor"), 0);
+    const bool usual = fields_.Number(Key("rope.scaling.attn_factor"), 1) == 1 &&
+                       fields_.Number(Key("rope.scaling.yarn_ext_factor"), 1) == 1 &&
+                       fields_.Number(Key("rope.scaling.yarn_log_multiplier"), 0) == 0;
+    if (!usual)
+      return Unsupported("rope.scaling.attn_factor, yarn_ext_factor and yarn_log_multiplier are not supported");
     return absl::OkStatus();
   }
 

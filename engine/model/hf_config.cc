@@ -18,6 +18,9 @@ using nlohmann::json;
 // Real ones take a few KiB.
 constexpr size_t kMaxConfigBytes = 1 << 20;
 
+// As far as YaRN may stretch a context: what ValidateModelConfig allows.
+constexpr int kMaxPositions = 1 << 24;
+
 struct KnownArchitecture {
   std::string_view class_name;
   std::string_view model_type;
@@ -71,11 +74,9 @@ class ConfigReader {
 
   absl::Status RefuseUnsupported() {
     if (const json* quantization = fields_.Find("quantization_config")) {
-      const std::string method = quantization->is_object() ? quantization->value("quant_method", json()).dump() : "";
       return Unsupported(
-          fmt::format("quantization_config {} is not supported; use the unquantised weights, or a GGUF "
-                      "file in Q8_0",
-                      method));
+          fmt::format("quantization_config ({}) is not supported; use the unquantised weights, or a GGUF file in Q8_0",
+                      QuantizationMethod(*quantization)));
     }
     for (const char* field : {"num_experts", "num_local_experts", "n_routed_experts"}) {
       if (fields_.Has(field)) return Unsupported(fmt::format("{}: mixtures of experts are not supported", field));
@@ -90,6 +91,12 @@ class ConfigReader {
       return Unsupported("partial_rotary_factor other than 1 is not supported");
     }
     return absl::OkStatus();
+  }
+
+  static std::string QuantizationMethod(const json& quantization) {
+    if (!quantization.is_object()) return "of unknown kind";
+    const auto method = quantization.find("quant_method");
+    return method != quantization.end() && method->is_string() ? method->get<std::string>() : "of unknown kind";
   }
 
   absl::Status ReadSizes() {
@@ -178,7 +185,7 @@ class ConfigReader {
     scaling.attention_factor = rope.Number("attention_factor", YarnMscale(rope, scaling.factor));
     // Files name the trained context; scaling is what makes the longer one usable.
     const double reach = scaling.original_max_positions * scaling.factor;
-    if (reach > config_.max_positions && reach < (1 << 24)) config_.max_positions = static_cast<int>(reach);
+    if (reach > config_.max_positions && reach <= kMaxPositions) config_.max_positions = static_cast<int>(reach);
     return absl::OkStatus();
   }
 
@@ -220,10 +227,11 @@ class ConfigReader {
           fmt::format("{}: field 'layer_types' must be a list of {} names", path_, config_.layers));
     }
     for (const json& type : types) {
-      if (type != "full_attention" && type != "sliding_attention") {
-        return Unsupported(fmt::format("layer type {} is not supported", type.dump(-1, ' ', true)));
+      const std::string name = type.is_string() ? type.get<std::string>() : "of unknown kind";
+      if (name != "full_attention" && name != "sliding_attention") {
+        return Unsupported(fmt::format("layer type '{}' is not supported", name));
       }
-      sliding += type == "sliding_attention";
+      sliding += name == "sliding_attention";
     }
     return sliding;
   }

@@ -154,7 +154,8 @@ class FolderReader {
       if (!item.is_object()) continue;
       const auto name = item.find("name");
       const auto text = item.find("template");
-      if (name != item.end() && text != item.end() && *name == "default" && text->is_string()) return *text;
+      if (name != item.end() && text != item.end() && name->is_string() && *name == "default" && text->is_string())
+        return *text;
     }
     return "";
   }

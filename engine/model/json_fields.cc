@@ -1,6 +1,7 @@
 #include "engine/model/json_fields.h"
 
 #include <limits>
+#include <utility>
 
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
@@ -21,6 +22,8 @@ std::optional<int> ToInt(const json& value) {
 
 }  // namespace
 
+// Documents may nest as deep as they are long. Parsing and destruction take no stack for that; copying, comparing and
+// dumping do, so values of unknown kind are never copied.
 absl::StatusOr<json> ParseJsonObject(std::string_view text, std::string_view path, size_t max_bytes) {
   if (text.size() > max_bytes) {
     return absl::InvalidArgumentError(fmt::format("{}: {} bytes; the limit is {}", path, text.size(), max_bytes));
@@ -28,7 +31,7 @@ absl::StatusOr<json> ParseJsonObject(std::string_view text, std::string_view pat
   json parsed = json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
   if (parsed.is_discarded()) return absl::InvalidArgumentError(fmt::format("{}: not valid JSON", path));
   if (!parsed.is_object()) return absl::InvalidArgumentError(fmt::format("{}: must be a JSON object", path));
-  return parsed;
+  return absl::StatusOr<json>(std::move(parsed));
 }
 
 void JsonFields::Fail(std::string_view name, std::string_view what) {
@@ -82,10 +85,15 @@ std::vector<int32_t> JsonFields::Ids(std::string_view name) {
   const json* value = Find(name);
   if (value == nullptr) return {};
   std::vector<int32_t> ids;
-  for (const json& item : value->is_array() ? *value : json::array({*value})) {
+  const auto add = [&](const json& item) {
     const auto id = ToInt(item);
     if (!id.has_value()) Fail(name, "must be a token id or a list of them");
     if (id.value_or(-1) >= 0) ids.push_back(*id);
+  };
+  if (value->is_array()) {
+    for (const json& item : *value) add(item);
+  } else {
+    add(*value);
   }
   return ids;
 }

@@ -54,6 +54,7 @@ class DiskWriter : public FileWriter {
   absl::Status Write(const std::string& name, const Content& content) override {
     const auto path = folder_ / name;
     const std::string partial = path.string() + ".partial";
+    errno = 0;
     {
       std::ofstream out(partial, std::ios::binary | std::ios::trunc);
       if (out) content(out);
@@ -67,7 +68,7 @@ class DiskWriter : public FileWriter {
 
  private:
   static absl::Status Failed(const std::string& partial) {
-    const int cause = errno;
+    const int cause = errno != 0 ? errno : EIO;  // a stream need not say why it failed
     std::error_code ignored;
     std::filesystem::remove(partial, ignored);
     return absl::ErrnoToStatus(cause, fmt::format("cannot write {}", partial));
@@ -137,14 +138,18 @@ absl::Status WriteGguf(const SynthPlan& plan, const std::string& name, FileWrite
 }
 
 absl::Status WriteHuggingFace(const SynthPlan& plan, FileWriter& files, const SynthProgress& progress) {
-  const std::pair<const char*, std::string> texts[] = {
+  struct TextFile {
+    const char* name;
+    std::string text;
+  };
+  const TextFile texts[] = {
       {"config.json", SynthConfigJson(plan)},
       {"generation_config.json", SynthGenerationConfigJson(plan)},
       {"tokenizer.json", SynthTokenizerJson(plan.tokenizer)},
       {"tokenizer_config.json", SynthTokenizerConfigJson(plan.tokenizer)},
   };
-  for (const auto& [name, text] : texts) {
-    if (auto status = files.Write(name, [&](std::ostream& out) { out << text; }); !status.ok()) return status;
+  for (const TextFile& file : texts) {
+    if (auto status = files.Write(file.name, [&](std::ostream& out) { out << file.text; }); !status.ok()) return status;
   }
   return files.Write("model.safetensors", [&](std::ostream& out) {
     out << SynthSafetensorsHeader(plan);

@@ -58,11 +58,8 @@ std::string SynthTokenizerJson(const SynthTokenizer& tokenizer) {
   json added = json::array();
   for (size_t i = 0; i < tokenizer.tokens.size(); ++i) {
     const auto id = static_cast<int32_t>(i);
-    if (IsSynthControlToken(id)) {
-      added.push_back(AddedToken(id, tokenizer.tokens[i]));
-    } else {
-      vocabulary[tokenizer.tokens[i]] = id;
-    }
+    vocabulary[tokenizer.tokens[i]] = id;  // control tokens, too: the reference gives others ids past the vocabulary
+    if (IsSynthControlToken(id)) added.push_back(AddedToken(id, tokenizer.tokens[i]));
   }
   const json byte_level = {
       {"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", false}, {"use_regex", false}};
