@@ -31,37 +31,52 @@ float FloatFromF16(uint16_t bits) {
   return std::bit_cast<float>(wide | sign);
 }
 
-// Copies elements of `Size` bytes so that element k of output o lands at (k / run) · 32 · run + o · run + k % run.
-template <int64_t Size, int64_t Run>
-void PackElements(const std::byte* row, int64_t k, int64_t lane, std::byte* packed) {
-  for (int64_t i = 0; i < k; ++i) {
-    const int64_t place = (i / Run * kGroupOutputs + lane) * Run + i % Run;
-    std::memcpy(packed + place * Size, row + i * Size, Size);
-  }
-}
-
-void PackQuantized(const std::byte* row, int64_t k, int64_t lane, std::byte* packed) {
-  for (int64_t block = 0; block < k / kQuantBlock; ++block) {
-    const std::byte* from = row + block * kFileQuantBytes;
-    std::byte* to = packed + block * kQuantBytes;
-    std::memcpy(to + kGroupOutputs * kQuantBlock + lane * kScaleBytes, from, kScaleBytes);
-    for (int64_t i = 0; i < kQuantBlock; ++i) {
-      const int64_t place = (i / kQuad * kGroupOutputs + lane) * kQuad + i % kQuad;
-      to[place] = from[kScaleBytes + i] ^ std::byte{kOffset};
+// Copies one unit of `Size` bytes after the other from each row to its lane: unit u of lane l lands at (u · 32 + l) ·
+// Size. Units go in runs that keep the 32 rows' pieces in the first-level cache.
+template <int64_t Size>
+void PackUnits(const std::byte* rows, int64_t row_bytes, int64_t lanes, std::byte* packed) {
+  constexpr int64_t kRunUnits = 64 / Size;
+  const int64_t units = row_bytes / Size;
+  for (int64_t first = 0; first < units; first += kRunUnits) {
+    const int64_t last = std::min(first + kRunUnits, units);
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      const std::byte* row = rows + lane * row_bytes;
+      for (int64_t unit = first; unit < last; ++unit) {
+        std::memcpy(packed + (unit * kGroupOutputs + lane) * Size, row + unit * Size, Size);
+      }
     }
   }
 }
 
-void PackRow(WeightFormat format, const std::byte* row, int64_t k, int64_t lane, std::byte* packed) {
-  switch (format) {
-    case WeightFormat::kBf16:
-      return PackElements<2, 2>(row, k, lane, packed);
-    case WeightFormat::kF32:
-      return PackElements<4, 1>(row, k, lane, packed);
-    case WeightFormat::kF16:
-      return PackElements<2, 1>(row, k, lane, packed);
-    case WeightFormat::kQ8_0:
-      return PackQuantized(row, k, lane, packed);
+// The last weight of an odd k has no partner: its pair's other half stays zero.
+void PackPairs(const std::byte* rows, int64_t k, int64_t lanes, std::byte* packed) {
+  constexpr int64_t kPairBytes = 4;
+  if (k % 2 == 0) return PackUnits<kPairBytes>(rows, k * 2, lanes, packed);
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    for (int64_t i = 0; i < k; ++i) {
+      std::memcpy(packed + (i / 2 * kGroupOutputs + lane) * kPairBytes + i % 2 * 2, rows + (lane * k + i) * 2, 2);
+    }
+  }
+}
+
+// One row's block of 32: its scale, and its weights with 128 added, four at a time.
+void PackQuantizedBlock(const std::byte* from, int64_t lane, std::byte* to) {
+  constexpr uint32_t kOffsets = 0x80808080u;
+  std::memcpy(to + kGroupOutputs * kQuantBlock + lane * kScaleBytes, from, kScaleBytes);
+  for (int64_t quad = 0; quad < kQuantBlock / kQuad; ++quad) {
+    uint32_t values;
+    std::memcpy(&values, from + kScaleBytes + quad * kQuad, kQuad);
+    values ^= kOffsets;
+    std::memcpy(to + (quad * kGroupOutputs + lane) * kQuad, &values, kQuad);
+  }
+}
+
+void PackQuantized(const std::byte* rows, int64_t k, int64_t lanes, std::byte* packed) {
+  const int64_t blocks = k / kQuantBlock;
+  for (int64_t block = 0; block < blocks; ++block) {
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      PackQuantizedBlock(rows + (lane * blocks + block) * kFileQuantBytes, lane, packed + block * kQuantBytes);
+    }
   }
 }
 
@@ -123,10 +138,19 @@ int64_t FileRowBytes(WeightFormat format, int64_t k) {
 void PackGroup(WeightFormat format, const std::byte* rows, int64_t outputs, int64_t k, int64_t group,
                std::byte* packed) {
   const int64_t first = group * kGroupOutputs;
-  const int64_t count = std::min<int64_t>(kGroupOutputs, outputs - first);
-  std::memset(packed, 0, GroupBytes(format, k));
-  for (int64_t lane = 0; lane < count; ++lane) {
-    PackRow(format, rows + (first + lane) * FileRowBytes(format, k), k, lane, packed);
+  const int64_t lanes = std::min<int64_t>(kGroupOutputs, outputs - first);
+  const std::byte* group_rows = rows + first * FileRowBytes(format, k);
+  const bool padded = lanes < kGroupOutputs || (format == WeightFormat::kBf16 && k % 2 != 0);
+  if (padded) std::memset(packed, 0, GroupBytes(format, k));
+  switch (format) {
+    case WeightFormat::kBf16:
+      return PackPairs(group_rows, k, lanes, packed);
+    case WeightFormat::kF32:
+      return PackUnits<4>(group_rows, k * 4, lanes, packed);
+    case WeightFormat::kF16:
+      return PackUnits<2>(group_rows, k * 2, lanes, packed);
+    case WeightFormat::kQ8_0:
+      return PackQuantized(group_rows, k, lanes, packed);
   }
 }
 
