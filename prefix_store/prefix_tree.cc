@@ -200,8 +200,10 @@ void PrefixTree::Remove(BlockId block) {
 }
 
 void PrefixTree::Trim(BlockId block) {
-  std::vector<TokenId>& tokens = pool_[block].node->tokens;
-  if (tokens.capacity() > tokens.size() + block_tokens_) tokens.shrink_to_fit();
+  PrefixNode& node = *pool_[block].node;
+  if (node.tokens.capacity() <= node.tokens.size() + block_tokens_) return;
+  node.tokens.shrink_to_fit();
+  node.blocks.shrink_to_fit();
 }
 
 void PrefixTree::Clear(absl::FunctionRef<void(BlockId)> removed) {
@@ -273,6 +275,7 @@ std::unique_ptr<PrefixNode> PrefixTree::DetachUpper(PrefixNode* node, int64_t bl
   for (const BlockId block : upper->blocks) pool_[block].node = upper.get();
   node->tokens = std::vector<TokenId>(cut, node->tokens.end());
   node->blocks.erase(node->blocks.begin(), node->blocks.begin() + blocks);
+  node->blocks.shrink_to_fit();  // what is left may be one block of a run of thousands
   node->first_depth += static_cast<uint32_t>(blocks);
   return upper;
 }
