@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <queue>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
@@ -18,17 +17,15 @@ constexpr size_t kFewSymbols = 48;
 
 constexpr int32_t kNoMerge = std::numeric_limits<int32_t>::max();
 
-// A possible merge of the symbol at `position` with its right neighbour, as it was when queued.
-struct Candidate {
-  int32_t rank;
-  int32_t position;
-  TokenId made;
+// A possible merge of the symbol at a position with its right neighbour, as it was when queued: one number that orders
+// by rank, then from the left. The rank also tells what the merge makes.
+using Candidate = uint64_t;
 
-  // For std::priority_queue, which gives the greatest: the lowest rank, then the leftmost.
-  friend bool operator<(const Candidate& a, const Candidate& b) {
-    return a.rank != b.rank ? a.rank > b.rank : a.position > b.position;
-  }
-};
+Candidate MakeCandidate(int32_t rank, int32_t position) {
+  return static_cast<uint64_t>(rank) << 32 | static_cast<uint32_t>(position);
+}
+int32_t RankOf(Candidate candidate) { return static_cast<int32_t>(candidate >> 32); }
+int32_t PositionOf(Candidate candidate) { return static_cast<int32_t>(candidate & 0xFFFFFFFF); }
 
 struct Symbol {
   TokenId token;
@@ -44,14 +41,20 @@ class MergeQueue {
     const auto count = static_cast<int32_t>(tokens.size());
     symbols_.reserve(tokens.size());
     for (int32_t i = 0; i < count; ++i) symbols_.push_back({tokens[i], i - 1, i + 1 < count ? i + 1 : -1, false});
-    for (int32_t i = 0; i + 1 < count; ++i) Push(i);
+    for (int32_t i = 0; i + 1 < count; ++i) {
+      if (const MergeTable::Merge* merge = MergeAt(i)) candidates_.push_back(MakeCandidate(merge->rank, i));
+    }
+    std::make_heap(candidates_.begin(), candidates_.end(), std::greater<>());
   }
 
   void Run() {
     while (!candidates_.empty()) {
-      const Candidate candidate = candidates_.top();
-      candidates_.pop();
-      if (StillHolds(candidate)) Merge(candidate);
+      std::pop_heap(candidates_.begin(), candidates_.end(), std::greater<>());
+      const Candidate candidate = candidates_.back();
+      candidates_.pop_back();
+      if (symbols_[PositionOf(candidate)].gone) continue;
+      const MergeTable::Merge* merge = MergeAt(PositionOf(candidate));
+      if (merge != nullptr && merge->rank == RankOf(candidate)) Merge(PositionOf(candidate), merge->made);
     }
   }
 
@@ -67,29 +70,26 @@ class MergeQueue {
   }
 
   void Push(int32_t position) {
-    if (const MergeTable::Merge* merge = MergeAt(position)) candidates_.push({merge->rank, position, merge->made});
+    const MergeTable::Merge* merge = MergeAt(position);
+    if (merge == nullptr) return;
+    candidates_.push_back(MakeCandidate(merge->rank, position));
+    std::push_heap(candidates_.begin(), candidates_.end(), std::greater<>());
   }
 
-  bool StillHolds(const Candidate& candidate) const {
-    if (symbols_[candidate.position].gone) return false;
-    const MergeTable::Merge* merge = MergeAt(candidate.position);
-    return merge != nullptr && merge->made == candidate.made;
-  }
-
-  void Merge(const Candidate& candidate) {
-    Symbol& left = symbols_[candidate.position];
+  void Merge(int32_t position, TokenId made) {
+    Symbol& left = symbols_[position];
     Symbol& right = symbols_[left.next];
     right.gone = true;
-    left.token = candidate.made;
+    left.token = made;
     left.next = right.next;
-    if (left.next >= 0) symbols_[left.next].previous = candidate.position;
+    if (left.next >= 0) symbols_[left.next].previous = position;
     if (left.previous >= 0) Push(left.previous);
-    Push(candidate.position);
+    Push(position);
   }
 
   const MergeTable& table_;
   std::vector<Symbol> symbols_;
-  std::priority_queue<Candidate> candidates_;
+  std::vector<Candidate> candidates_;  // a heap, the lowest first
 };
 
 // The value of a byte token's text "<0xNN>".
