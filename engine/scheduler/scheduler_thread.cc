@@ -20,8 +20,9 @@ SchedulerThread::SchedulerThread(ModelRunner& runner, const Tokenizer& tokenizer
 
 SchedulerThread::~SchedulerThread() {
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(mutex_);
     stopping_ = true;
+    mutex_.NotifyAll();
   }
   thread_.join();
 }
@@ -31,7 +32,7 @@ absl::StatusOr<GenerationId> SchedulerThread::Submit(GenerationRequest request, 
   const absl::Time now = clocks_.steady();
   request.deadline = now + (request.deadline - clocks_.wall());
 
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(mutex_);
   if (draining_ || stopping_) return absl::UnavailableError("The server is shutting down: send the request elsewhere.");
   if (queued_ >= max_queue_) {
     return absl::UnavailableError(fmt::format("The queue is full: {} requests wait; try again later.", queued_));
@@ -42,6 +43,7 @@ absl::StatusOr<GenerationId> SchedulerThread::Submit(GenerationRequest request, 
   inbox_.push_back([this, id, now, request = std::move(request), sink = std::move(sink)]() mutable {
     scheduler_.Enqueue(id, std::move(request), std::move(sink), now);
   });
+  mutex_.NotifyAll();
   return id;
 }
 
@@ -56,26 +58,28 @@ void SchedulerThread::Predict(Scope scope, std::vector<TokenId> tokens, std::fun
 }
 
 void SchedulerThread::Drain(std::function<void()> drained) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(mutex_);
   draining_ = true;
   on_drained_.push_back(std::move(drained));
+  mutex_.NotifyAll();
 }
 
 EngineStats SchedulerThread::stats() const {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(mutex_);
   return stats_;
 }
 
 void SchedulerThread::Post(Command command) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(mutex_);
   inbox_.push_back(std::move(command));
+  mutex_.NotifyAll();
 }
 
 bool SchedulerThread::HasWork() const { return stopping_ || !idle_ || !inbox_.empty() || !on_drained_.empty(); }
 
 SchedulerThread::Inbox SchedulerThread::AwaitWork() {
-  absl::MutexLock lock(&mutex_);
-  mutex_.Await(absl::Condition(this, &SchedulerThread::HasWork));
+  MutexLock lock(mutex_);
+  while (!HasWork()) mutex_.Wait();
   in_inbox_ = 0;
   return {.commands = std::exchange(inbox_, {}), .stop = stopping_};
 }
@@ -99,7 +103,7 @@ void SchedulerThread::ShareState() {
   EngineStats stats = scheduler_.stats();
   std::vector<std::function<void()>> drained;
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(mutex_);
     stats_ = stats;
     idle_ = scheduler_.idle();
     queued_ = scheduler_.waiting() + in_inbox_;

@@ -18,12 +18,12 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "engine/generation.h"
 #include "engine/model_runner.h"
 #include "engine/scheduler/clock.h"
 #include "engine/scheduler/engine_stats.h"
+#include "engine/scheduler/mutex.h"
 #include "engine/scheduler/scheduler.h"
 #include "engine/text/tokenizer.h"
 #include "prefix_store/prefix_store.h"
@@ -78,7 +78,7 @@ class SchedulerThread {
   const int max_queue_;
 
   // --- shared
-  mutable absl::Mutex mutex_;
+  mutable Mutex mutex_;
   std::vector<Command> inbox_ ABSL_GUARDED_BY(mutex_);
   uint64_t last_id_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t in_inbox_ ABSL_GUARDED_BY(mutex_) = 0;  // requests that the scheduler has not taken yet

@@ -4,6 +4,7 @@
 #include "engine/engine.h"
 
 #include <fstream>
+#include <latch>
 #include <map>
 #include <memory>
 #include <random>
@@ -11,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/synchronization/notification.h"
 #include "engine/model/synth.h"
 #include "fmt/format.h"
 #include "gmock/gmock.h"
@@ -23,7 +23,6 @@ namespace headstart {
 namespace {
 
 using ::headstart::testing::StatusIs;
-using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 // Collects an answer for whoever waits for it.
@@ -37,7 +36,7 @@ class Answer : public GenerationSink {
   void OnFinished(FinishReason why, const GenerationUsage& used, const GenerationTimings&) override {
     reason = why;
     usage = used;
-    done.Notify();
+    done.count_down();
   }
 
   std::vector<TokenId> ids() const {
@@ -59,7 +58,7 @@ class Answer : public GenerationSink {
   std::vector<SampledToken> tokens;
   FinishReason reason = FinishReason::kShutdown;
   GenerationUsage usage;
-  absl::Notification done;
+  std::latch done{1};
 };
 
 absl::StatusOr<std::unique_ptr<ModelSource>> SynthModel(const std::string& shape) {
@@ -93,7 +92,7 @@ std::shared_ptr<Answer> Ask(Engine& engine, GenerationRequest request) {
 
 std::shared_ptr<Answer> Complete(Engine& engine, GenerationRequest request) {
   auto answer = Ask(engine, std::move(request));
-  answer->done.WaitForNotification();
+  answer->done.wait();
   return answer;
 }
 
@@ -151,37 +150,37 @@ TEST_P(EngineTest, StepsBatchesAndPreemptionChangeNoBit) {
   }
   EngineOptions options = SmallOptions(GetParam());
   options.step_tokens = 7;
-  {
-    auto source = SynthModel("tiny");
-    ASSERT_OK(source);
-    options.kv_cache_bytes = 6 * Open()->kv_shape().bytes_per_block();
-  }
+  options.kv_cache_bytes = 6 * Open()->kv_shape().bytes_per_block();
   const auto engine = Open(options);
   std::vector<std::shared_ptr<Answer>> together;
   for (uint64_t seed = 0; seed < 4; ++seed) {
     together.push_back(Ask(*engine, Request(Tokens(20 + 7 * seed, seed % 2), 20)));
   }
   for (size_t i = 0; i < together.size(); ++i) {
-    together[i]->done.WaitForNotification();
+    together[i]->done.wait();
     ExpectSame(*alone[i], *together[i]);
   }
+  EXPECT_GT(engine->stats().preemptions, 0);
 }
 
 TEST_P(EngineTest, DestructionEndsWhatRuns) {
   auto engine = Open();
   const auto answer = Ask(*engine, Request(Tokens(20, 1), 0));
   engine.reset();
-  ASSERT_TRUE(answer->done.HasBeenNotified());
+  ASSERT_TRUE(answer->done.try_wait());
   EXPECT_THAT(answer->reason, ::testing::AnyOf(FinishReason::kShutdown, FinishReason::kLength));
 }
 
 TEST(EngineOptionsTest, AreRefusedInWords) {
+  const auto model = SynthModel("tiny");
+  ASSERT_OK(model);
+  const int64_t block_bytes = Transformer::KvShapeOf((*model)->config(), {}).bytes_per_block();
   const std::map<std::string, EngineOptions> refused = {
       {"backend is \"gpu\"", {.backend = "gpu"}},
       {"block_tokens", {.block_tokens = 12}},
       {"kv_cache_bytes is 100", {.kv_cache_bytes = 100}},
       {"max_context_tokens is 1000000000", {.max_context_tokens = 1'000'000'000}},
-      {"max_context_tokens = 100", {.kv_cache_bytes = 100'000, .max_context_tokens = 100}},
+      {"max_context_tokens = 100", {.kv_cache_bytes = 6 * block_bytes, .max_context_tokens = 100}},
       {"max_queue is 0", {.max_queue = 0}},
       {"max_running is -1", {.max_running = -1}},
       {"threads is -2", {.threads = -2}},

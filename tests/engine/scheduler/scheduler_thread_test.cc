@@ -1,11 +1,10 @@
 #include "engine/scheduler/scheduler_thread.h"
 
 #include <atomic>
+#include <latch>
 #include <memory>
 #include <thread>
 
-#include "absl/synchronization/barrier.h"
-#include "absl/synchronization/notification.h"
 #include "tests/engine/scheduler/scheduler_fixture.h"
 #include "tests/testing/status.h"
 
@@ -19,7 +18,7 @@ struct Awaited {
   GenerationRequest request;
   GenerationId id{};
   std::shared_ptr<RecordingSink> sink = std::make_shared<RecordingSink>();
-  std::shared_ptr<absl::Notification> done = std::make_shared<absl::Notification>();
+  std::shared_ptr<std::latch> done = std::make_shared<std::latch>(1);
 };
 
 class SchedulerThreadTest : public ::testing::Test {
@@ -32,7 +31,7 @@ class SchedulerThreadTest : public ::testing::Test {
         .vocab_size = 64, .max_positions = 4096, .max_step_tokens = 64, .max_logit_rows = 16, .block_tokens = 16};
     runner_ = std::make_unique<ToyRunner>(limits, kBlocks);
     runner_->on_forward = [this](const RaggedBatch&) {
-      if (hold_) hold_->WaitForNotification();
+      if (hold_) hold_->wait();
     };
     const PrefixStoreOptions store{.block_tokens = 16, .device_blocks = kBlocks};
     thread_ = std::make_unique<SchedulerThread>(*runner_, tokenizer_, store, options, std::move(clocks));
@@ -50,7 +49,7 @@ class SchedulerThreadTest : public ::testing::Test {
 
   Awaited Ask(GenerationRequest request) {
     Awaited asked{.request = request};
-    asked.sink->on_finished = [done = asked.done] { done->Notify(); };
+    asked.sink->on_finished = [done = asked.done] { done->count_down(); };
     const auto id = thread_->Submit(std::move(request), asked.sink);
     EXPECT_OK(id);
     if (id.ok()) asked.id = *id;
@@ -58,17 +57,17 @@ class SchedulerThreadTest : public ::testing::Test {
   }
 
   void ExpectRight(const Awaited& asked) {
-    asked.done->WaitForNotification();
+    asked.done->wait();
     EXPECT_EQ(asked.sink->tokens(), AnswerAlone(asked.request, runner_->limits()).tokens);
   }
 
   // The next step stops where it would compute, until released.
-  void HoldSteps() { hold_ = std::make_unique<absl::Notification>(); }
-  void Release() { hold_->Notify(); }
+  void HoldSteps() { hold_ = std::make_unique<std::latch>(1); }
+  void Release() { hold_->count_down(); }
 
   static constexpr int64_t kBlocks = 256;
   ToyTokenizer tokenizer_{64};
-  std::unique_ptr<absl::Notification> hold_;
+  std::unique_ptr<std::latch> hold_;
   std::unique_ptr<ToyRunner> runner_;
   std::unique_ptr<SchedulerThread> thread_;
 };
@@ -90,7 +89,7 @@ TEST_F(SchedulerThreadTest, ManyThreadsAskAndCancel) {
         const Awaited asked = Ask(Request(i % 7, 1 + static_cast<int64_t>(i % 20)));
         if (i % 3 == static_cast<uint64_t>(t % 3)) thread_->Cancel(asked.id);
         thread_->stats();
-        asked.done->WaitForNotification();
+        asked.done->wait();
         if (asked.sink->reason() == FinishReason::kCancelled) continue;
         ExpectRight(asked);
         ++right;
@@ -109,17 +108,17 @@ TEST_F(SchedulerThreadTest, RefusesOnTheCallersThread) {
 TEST_F(SchedulerThreadTest, TheQueueIsBoundedExactly) {
   HoldSteps();
   Open({.max_queue = 3, .max_running = 1, .step_tokens = 64});
-  absl::Notification computing;
+  std::latch computing{1};
   runner_->on_forward = [&](const RaggedBatch&) {
-    if (!computing.HasBeenNotified()) computing.Notify();
-    hold_->WaitForNotification();
+    if (!computing.try_wait()) computing.count_down();
+    hold_->wait();
   };
   std::vector<Awaited> asked = {Ask(Request(0))};
-  computing.WaitForNotification();
+  computing.wait();
   // The first runs, though its step is not done: the queue may still count it.
   while (true) {
     Awaited next{.request = Request(asked.size())};
-    next.sink->on_finished = [done = next.done] { done->Notify(); };
+    next.sink->on_finished = [done = next.done] { done->count_down(); };
     const auto id = thread_->Submit(next.request, next.sink);
     if (!id.ok()) {
       EXPECT_THAT(id, StatusIs(absl::StatusCode::kUnavailable, HasSubstr("queue is full")));
@@ -137,7 +136,7 @@ TEST_F(SchedulerThreadTest, CancelStopsWhatRuns) {
   const Awaited asked = Ask(Request(1, 1000));
   thread_->Cancel(asked.id);
   Release();
-  asked.done->WaitForNotification();
+  asked.done->wait();
   EXPECT_EQ(asked.sink->reason(), FinishReason::kCancelled);
   EXPECT_LE(asked.sink->tokens().size(), 1u);
 }
@@ -149,7 +148,7 @@ TEST_F(SchedulerThreadTest, DestructionEndsWhatRunsAndWaits) {
   Release();
   thread_.reset();
   for (const Awaited& each : asked) {
-    ASSERT_TRUE(each.done->HasBeenNotified());
+    ASSERT_TRUE(each.done->try_wait());
     EXPECT_EQ(each.sink->reason(), FinishReason::kShutdown);
   }
 }
@@ -158,49 +157,49 @@ TEST_F(SchedulerThreadTest, DrainFinishesWhatWasTakenAndRefusesMore) {
   HoldSteps();
   std::vector<Awaited> asked;
   for (uint64_t i = 0; i < 30; ++i) asked.push_back(Ask(Request(i)));
-  absl::Notification drained;
+  std::latch drained{1};
   thread_->Drain([&] {
-    for (const Awaited& each : asked) EXPECT_TRUE(each.done->HasBeenNotified());
-    drained.Notify();
+    for (const Awaited& each : asked) EXPECT_TRUE(each.done->try_wait());
+    drained.count_down();
   });
   EXPECT_THAT(thread_->Submit(Request(99), std::make_shared<RecordingSink>()),
               StatusIs(absl::StatusCode::kUnavailable, HasSubstr("shutting down")));
-  EXPECT_FALSE(drained.HasBeenNotified());
+  EXPECT_FALSE(drained.try_wait());
   Release();
-  drained.WaitForNotification();
+  drained.wait();
   for (const Awaited& each : asked) ExpectRight(each);
 }
 
 TEST_F(SchedulerThreadTest, DrainOfAnIdleThreadIsHeardAtOnce) {
-  absl::Notification drained;
-  thread_->Drain([&] { drained.Notify(); });
-  drained.WaitForNotification();
+  std::latch drained{1};
+  thread_->Drain([&] { drained.count_down(); });
+  drained.wait();
 }
 
 TEST_F(SchedulerThreadTest, PredictSaysWhatARequestWouldFind) {
   const GenerationRequest request = Request(1);
   ExpectRight(Ask(request));
-  absl::Notification told;
+  std::latch told{1};
   Match match;
   thread_->Predict(request.scope, request.prompt, [&](const Match& found) {
     match = found;
-    told.Notify();
+    told.count_down();
   });
-  told.WaitForNotification();
+  told.wait();
   EXPECT_EQ(match.matched_tokens, 39);
-  absl::Notification told_of_nothing;
+  std::latch told_of_nothing{1};
   thread_->Predict(request.scope, {}, [&](const Match& found) {
     EXPECT_EQ(found.matched_tokens, 0);
-    told_of_nothing.Notify();
+    told_of_nothing.count_down();
   });
-  told_of_nothing.WaitForNotification();
+  told_of_nothing.wait();
 }
 
 TEST_F(SchedulerThreadTest, StatsAreThereWhenDrained) {
   for (uint64_t i = 0; i < 5; ++i) Ask(Request(i));
-  absl::Notification drained;
-  thread_->Drain([&] { drained.Notify(); });
-  drained.WaitForNotification();
+  std::latch drained{1};
+  thread_->Drain([&] { drained.count_down(); });
+  drained.wait();
   const EngineStats stats = thread_->stats();
   EXPECT_EQ(stats.finished, 5);
   EXPECT_EQ(stats.prompt_tokens_computed, 200);
@@ -218,7 +217,7 @@ TEST_F(SchedulerThreadTest, ADeadlineIsTimeLeftWhateverTheWallClockSays) {
   ExpectRight(Ask(request));
   request.deadline = wall - absl::Seconds(1);
   const Awaited late = Ask(request);
-  late.done->WaitForNotification();
+  late.done->wait();
   EXPECT_EQ(late.sink->reason(), FinishReason::kDeadline);
 }
 
