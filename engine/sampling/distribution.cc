@@ -10,6 +10,26 @@ namespace {
 
 float LargestOf(std::span<const float> logits) { return *std::max_element(logits.begin(), logits.end()); }
 
+struct Place {
+  size_t index = 0;
+  double rest = 0;  // how far into it
+};
+
+// Where `target` lies when the weights of [begin, end) are laid end to end. Rounding may put it past them all; then it
+// is in the last that has any.
+template <typename Weight>
+Place Locate(size_t begin, size_t end, double target, Weight weight_of) {
+  Place place = {.index = begin, .rest = target};
+  for (size_t i = begin; i < end; ++i) {
+    const double weight = weight_of(i);
+    if (weight == 0) continue;
+    place = {.index = i, .rest = target};
+    if (target < weight) break;
+    target -= weight;
+  }
+  return place;
+}
+
 }  // namespace
 
 float FiniteLogit(float logit) {
@@ -23,9 +43,7 @@ TokenId LikeliestToken(std::span<const float> logits) {
 
 double LogSumExp(std::span<const float> logits) {
   const float largest = LargestOf(logits);
-  double sum = 0;
-  for (float logit : logits) sum += WeightOf(logit, largest, 1);
-  return double{largest} + std::log(sum);
+  return double{largest} + std::log(MassOf(logits, Cut{}, largest, 1));
 }
 
 std::vector<TokenLogprob> LikeliestTokens(std::span<const float> logits, int count, double log_sum_exp) {
@@ -43,22 +61,23 @@ std::vector<TokenLogprob> LikeliestTokens(std::span<const float> logits, int cou
   return top;
 }
 
-TokenId Draw(std::span<const float> logits, const Cut& cut, double temperature, double uniform) {
+TokenId Draw(std::span<const float> logits, const Cut& cut, float temperature, double uniform,
+             std::vector<float>& scratch) {
   const float largest = LargestOf(logits);
+  scratch.clear();
   double total = 0;
-  for (size_t id = 0; id < logits.size(); ++id) {
-    if (cut.Keeps(logits[id], static_cast<int32_t>(id))) total += WeightOf(logits[id], largest, temperature);
+  for (size_t first = 0; first < logits.size(); first += kStretch) {
+    const auto stretch = logits.subspan(first, std::min(kStretch, logits.size() - first));
+    scratch.push_back(StretchMass(stretch, static_cast<int32_t>(first), cut, largest, temperature));
+    total += double{scratch.back()};
   }
-  double left = uniform * total;
-  auto last = TokenId{};
-  for (size_t id = 0; id < logits.size() && left >= 0; ++id) {
-    if (!cut.Keeps(logits[id], static_cast<int32_t>(id))) continue;
-    const double weight = WeightOf(logits[id], largest, temperature);
-    if (weight == 0) continue;  // so that rounding at the very end cannot pick what has no chance
-    left -= weight;
-    last = TokenId{static_cast<int32_t>(id)};
-  }
-  return last;
+  const Place stretch = Locate(0, scratch.size(), uniform * total, [&](size_t i) { return scratch[i]; });
+  const size_t first = stretch.index * kStretch;
+  const Place token = Locate(first, std::min(first + kStretch, logits.size()), stretch.rest, [&](size_t i) {
+    const bool is_kept = cut.Keeps(logits[i], static_cast<int32_t>(i));
+    return is_kept ? WeightOf(logits[i], largest, temperature) : 0.0f;
+  });
+  return TokenId{static_cast<int32_t>(token.index)};
 }
 
 }  // namespace headstart

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/sampling/cut.h"
+#include "engine/sampling/mass.h"
 #include "engine/sampling/sampler.h"
 #include "prefix_store/types.h"
 
@@ -27,8 +27,10 @@ double LogSumExp(std::span<const float> logits);
 // The `count` likeliest, most likely first.
 std::vector<TokenLogprob> LikeliestTokens(std::span<const float> logits, int count, double log_sum_exp);
 
-// The token at `uniform` of [0, 1) in the cumulated probabilities, by ascending id, of the tokens that `cut` keeps.
-TokenId Draw(std::span<const float> logits, const Cut& cut, double temperature, double uniform);
+// The token at `uniform` of [0, 1) in the cumulated probabilities, by ascending id, of the tokens that `cut` keeps. A
+// token without weight is never drawn. `scratch` is kept by the caller for its memory.
+TokenId Draw(std::span<const float> logits, const Cut& cut, float temperature, double uniform,
+             std::vector<float>& scratch);
 
 }  // namespace headstart
 

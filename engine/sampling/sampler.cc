@@ -22,14 +22,14 @@ Sampler::Sampler(const SamplingParams& params, std::span<const TokenId> prompt) 
 SampledToken Sampler::Sample(std::span<const float> logits, int64_t position) {
   logits_.resize(logits.size());
   std::transform(logits.begin(), logits.end(), logits_.begin(), FiniteLogit);
-  const double log_sum_exp = LogSumExp(logits_);
+  const double log_sum_exp = params_.logprobs ? LogSumExp(logits_) : 0;
   SampledToken sampled;
-  sampled.top = LikeliestTokens(logits_, params_.top_logprobs, log_sum_exp);
+  if (params_.logprobs) sampled.top = LikeliestTokens(logits_, params_.top_logprobs, log_sum_exp);
 
   ApplyPenalties();
   sampled.token = Pick(position);
   const float logit = FiniteLogit(logits[static_cast<size_t>(ToIndex(sampled.token))]);
-  sampled.logprob = FiniteLogit(static_cast<float>(logit - log_sum_exp));
+  if (params_.logprobs) sampled.logprob = FiniteLogit(static_cast<float>(logit - log_sum_exp));
   if (PenalisesAnswer(params_)) ++counts_[sampled.token].in_answer;
   return sampled;
 }
@@ -53,7 +53,7 @@ TokenId Sampler::Pick(int64_t position) {
   const CutLimits limits = {
       .temperature = params_.temperature, .top_k = params_.top_k, .top_p = params_.top_p, .min_p = params_.min_p};
   const Cut cut = FindCut(logits_, limits, candidates_);
-  return Draw(logits_, cut, params_.temperature, UniformAt(params_.seed, static_cast<uint64_t>(position)));
+  return Draw(logits_, cut, params_.temperature, UniformAt(params_.seed, static_cast<uint64_t>(position)), masses_);
 }
 
 }  // namespace headstart

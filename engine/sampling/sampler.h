@@ -38,6 +38,7 @@ struct SamplingParams {
   float presence_penalty = 0.0f;   // over the answer: subtracted once; -2 to 2
   uint64_t seed = 0;
   int top_logprobs = 0;  // how many alternatives to report, at most 20
+  bool logprobs = true;  // false: none are reported, which saves a pass over the vocabulary
 };
 
 absl::Status ValidateSamplingParams(const SamplingParams& params);
@@ -49,7 +50,7 @@ struct TokenLogprob {
 
 struct SampledToken {
   TokenId token{};
-  float logprob = 0;
+  float logprob = 0;              // 0 without SamplingParams::logprobs
   std::vector<TokenLogprob> top;  // top_logprobs of them, most likely first
 };
 
@@ -77,6 +78,7 @@ class Sampler {
   // Kept between calls for their memory.
   std::vector<float> logits_;  // finite, then with penalties
   std::vector<CutCandidate> candidates_;
+  std::vector<float> masses_;
 };
 
 }  // namespace headstart

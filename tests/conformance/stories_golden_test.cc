@@ -34,8 +34,9 @@ std::vector<TokenId> TokensOf(const nlohmann::json& ids) {
 
 std::vector<Golden> ReadGoldens() {
   std::ifstream file(kGoldenPath);
+  const nlohmann::json document = nlohmann::json::parse(file);
   std::vector<Golden> goldens;
-  for (const nlohmann::json& one : nlohmann::json::parse(file).at("cases")) {
+  for (const nlohmann::json& one : document.at("cases")) {
     goldens.push_back({.prompt = TokensOf(one.at("prompt_ids")),
                        .answer = TokensOf(one.at("ids")),
                        .logprobs = one.at("logprobs").get<std::vector<double>>()});

@@ -49,7 +49,7 @@ std::set<int32_t> NaivelyKept(const std::vector<float>& logits, const CutLimits&
 TEST(Cut, EqualsTheDefinitionForEveryCombination) {
   int combination = 0;
   for (int size : {1, 2, 3, 17, 500}) {
-    for (double temperature : {0.05, 0.7, 1.0, 3.0}) {
+    for (float temperature : {0.05f, 0.7f, 1.0f, 3.0f}) {
       for (int top_k : {0, 1, 2, 16, 1000}) {
         for (double top_p : {0.001, 0.31, 0.907, 0.99993, 1.0}) {
           for (double min_p : {0.0, 0.013, 0.51, 1.0}) {

@@ -74,6 +74,18 @@ TEST(Sampler, TopLogprobsOfASmallVocabularyAreAllOfIt) {
   EXPECT_TRUE(Sampler({.top_logprobs = 0}, {}).Sample(std::vector<float>{1, 2, 3}, 0).top.empty());
 }
 
+TEST(Sampler, WithoutLogprobsTheTokensAreTheSame) {
+  const std::vector<float> logits = LogitsWithTies(500, 8);
+  Sampler with({.top_p = 0.9f, .seed = 5, .top_logprobs = 3}, {});
+  Sampler without({.top_p = 0.9f, .seed = 5, .top_logprobs = 3, .logprobs = false}, {});
+  for (int position = 0; position < 100; ++position) {
+    const SampledToken sampled = without.Sample(logits, position);
+    EXPECT_EQ(sampled.token, with.Sample(logits, position).token);
+    EXPECT_EQ(sampled.logprob, 0);
+    EXPECT_TRUE(sampled.top.empty());
+  }
+}
+
 TEST(Sampler, RepetitionPenaltyDividesPositiveAndMultipliesNegativeLogitsOfPromptAndAnswer) {
   Sampler positive({.temperature = 0, .repetition_penalty = 2}, Ids({0}));
   EXPECT_EQ(positive.Sample(std::vector<float>{3, 2, 1.4f}, 1).token, TokenId{1});  // 1.5, 2, 1.4
