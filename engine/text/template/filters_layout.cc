@@ -112,7 +112,8 @@ class Wrapper {
   void PlaceBroken(Chunk chunk) {
     const std::vector<size_t> offsets = CodePointOffsets(line_.bytes().substr(chunk.begin, chunk.end - chunk.begin));
     for (size_t at = 0; at < chunk.length;) {
-      if (length_ >= width_) EndLine();
+      // A space at the end of the line before a word that is broken stays there, as textwrap has it.
+      if (length_ >= width_) EndLine(at == 0 ? Trailing::kKeep : Trailing::kDrop);
       const size_t count = std::min(width_ - length_, chunk.length - at);
       Append({chunk.begin + offsets[at], chunk.begin + offsets[at + count], count, chunk.is_space});
       at += count;
@@ -125,9 +126,11 @@ class Wrapper {
     length_ += chunk.length;
   }
 
-  void EndLine() {
+  enum class Trailing { kDrop, kKeep };
+  void EndLine(Trailing trailing = Trailing::kDrop) {
     if (length_ == 0) return;
-    const Text line = Strip(line_.Slice(begin_, end_), Side::kRight, std::nullopt);
+    Text line = line_.Slice(begin_, end_);
+    if (trailing == Trailing::kDrop) line = Strip(line, Side::kRight, std::nullopt);
     if (!line.empty()) lines_.emplace_back(line);
     length_ = 0;
   }

@@ -145,7 +145,8 @@ Value GroupBy(Context& context, const Value& input, const Arguments& arguments) 
     }
     if (end == begin) ++end;  // a key that does not equal itself
     Value name = path.Get(context, items[begin].item);
-    groups.push_back(Value::MakeTuple({std::move(name), Value::MakeList(std::move(members))}));
+    List pair{std::move(name), Value::MakeList(std::move(members))};
+    groups.emplace_back(std::make_shared<const Sequence>(Sequence::Flavor::kTuple, std::move(pair), std::string(Sequence::kGroupLabel)));
   }
   return Value::MakeList(std::move(groups));
 }

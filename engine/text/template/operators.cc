@@ -124,6 +124,9 @@ std::optional<Value> FindItem(Context& context, const Value& value, const Value&
 
 std::optional<Value> FindAttribute(Context& context, const Value& value, std::string_view name) {
   if (value.is(Value::Kind::kObject)) return value.as_object()->Attribute(context, name);
+  if (value.is(Value::Kind::kSequence)) {
+    if (const Value* part = value.as_sequence().FindPart(name)) return *part;
+  }
   return FindMethod(value, name);
 }
 
@@ -249,6 +252,7 @@ Value GetSlice(Context& context, const Value& value, const SliceBounds& bounds) 
     context.ChargeBytes(value.as_text().size());
     return Value(SliceText(value.as_text(), bounds));
   }
+  if (value.is_dict()) Fail("unhashable type: 'slice'");
   if (!value.is(Value::Kind::kSequence) || !value.as_sequence().has_index()) {
     return Value::MakeUndefined(fmt::format("{} has no element slice", ObjectName(value)));
   }

@@ -77,6 +77,7 @@ class Lowering {
     after_letter_ = IsAlpha(c);
   }
   void Pass(char32_t c) { after_letter_ = IsAlpha(c); }
+  void Restart() { after_letter_ = false; }
 
  private:
   const std::string_view bytes_;
@@ -138,7 +139,7 @@ Text TitleFilter(Context& context, const Text& text) {
   bool starts_word = true;
   return MapCodePoints(context, text, [&](char32_t c, size_t offset, std::string& out) {
     if (starts_word) {
-      AppendUpper(c, out), lower.Pass(c);
+      AppendUpper(c, out), lower.Restart();
     } else {
       lower.Append(c, offset, out);
     }
@@ -198,7 +199,7 @@ List SplitAtSpace(const Text& text, Int count) {
   size_t at = skip(0, true);
   while (at < bytes.size()) {
     if (static_cast<Int>(words.size()) >= count) {
-      words.emplace_back(Strip(text.Slice(at, bytes.size()), Side::kRight, std::nullopt));
+      words.emplace_back(text.Slice(at, bytes.size()));
       break;
     }
     const size_t end = skip(at, false);
@@ -222,7 +223,7 @@ List SplitAtSpaceFromRight(const Text& text, Int count) {
   size_t end = skip_back(bytes.size(), true);
   while (end > 0) {
     if (static_cast<Int>(words.size()) >= count) {
-      words.emplace_back(Strip(text.Slice(0, end), Side::kLeft, std::nullopt));
+      words.emplace_back(text.Slice(0, end));
       break;
     }
     const size_t begin = skip_back(end, false);

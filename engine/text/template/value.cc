@@ -84,6 +84,12 @@ Sequence::Sequence(Flavor flavor, List items, std::string label)
   summary_ = parts.Enclose();
 }
 
+const Value* Sequence::FindPart(std::string_view name) const {
+  if (label_ != kGroupLabel) return nullptr;
+  if (name == "grouper") return &items_[0];
+  return name == "list" ? &items_[1] : nullptr;
+}
+
 const List& Sequence::Iterate() const {
   static const List kEmpty;
   if (flavor_ != Flavor::kGenerator) return items_;

@@ -110,16 +110,22 @@ class Value {
 // Lists and what Python has beside them. The flavour decides how one prints, compares and indexes.
 class Sequence {
  public:
+  // The label of the pairs that groupby makes, whose parts are also called `grouper` and `list`.
+  static constexpr std::string_view kGroupLabel = "group";
+
   enum class Flavor { kList, kTuple, kRange, kKeysView, kValuesView, kItemsView, kGenerator };
 
   Sequence(Flavor flavor, List items, std::string label = "");
 
   Flavor flavor() const { return flavor_; }
-  const std::string& label() const { return label_; }  // how a range prints
+  const std::string& label() const { return label_; }  // how a range prints, or kGroupLabel
   bool is_view() const { return flavor_ >= Flavor::kKeysView && flavor_ <= Flavor::kItemsView; }
   bool has_length() const { return flavor_ != Flavor::kGenerator; }
   bool has_index() const { return flavor_ <= Flavor::kRange; }
   const Summary& summary() const { return summary_; }
+
+  // A part of a named tuple; null where there is none of that name.
+  const Value* FindPart(std::string_view name) const;
 
   // The items, for a look that is not an iteration. REQUIRES: not a generator.
   const List& items() const { return items_; }
