@@ -1,7 +1,9 @@
 #include "engine/text/internal/oniguruma.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "engine/text/internal/unicode_additions.h"

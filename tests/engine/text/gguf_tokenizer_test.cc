@@ -1,5 +1,6 @@
 #include "engine/text/gguf_tokenizer.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>

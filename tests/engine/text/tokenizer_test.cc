@@ -2,7 +2,7 @@
 
 #include "engine/text/tokenizer.h"
 
-#include <chrono>
+#include <algorithm>
 #include <memory>
 #include <random>
 #include <string>
