@@ -18,6 +18,8 @@ namespace {
 typedef float F __attribute__((vector_size(64)));
 typedef int32_t I __attribute__((vector_size(64)));
 typedef uint32_t U __attribute__((vector_size(64)));
+typedef uint16_t Words __attribute__((vector_size(32)));
+typedef int8_t Bytes __attribute__((vector_size(16)));
 using M = I;  // all ones or all zeros in each lane
 struct BfWeights {
   F even, odd;
@@ -95,9 +97,9 @@ HEADSTART_INLINE F ScaleByPowerOfTwo(F x, F n) { return x * BitCast<F>((ToInt(n)
 
 HEADSTART_INLINE float ToFloatFromBf16(uint16_t bits) { return BitCast<float>(static_cast<uint32_t>(bits) << 16); }
 HEADSTART_INLINE U WidenWords(const uint16_t* p) {
-  U bits;
-  for (int i = 0; i < 16; ++i) bits[i] = p[i];
-  return bits;
+  Words words;
+  __builtin_memcpy(&words, p, sizeof(words));
+  return __builtin_convertvector(words, U);
 }
 HEADSTART_INLINE F LoadBf16(const uint16_t* p) { return BitCast<F>(WidenWords(p) << 16); }
 // Moves exponent and fraction into place and corrects the bias by a multiplication, exact also for subnormals.
@@ -115,7 +117,8 @@ HEADSTART_INLINE void StoreBf16(uint16_t* p, F x) {
   const U rounded = bits + 0x7fff + ((bits >> 16) & 1);
   const U nan = BitCast<U>(I(x != x));
   const U chosen = (((bits | 0x400000) & nan) | (rounded & ~nan)) >> 16;
-  for (int i = 0; i < 16; ++i) p[i] = static_cast<uint16_t>(chosen[i]);
+  const Words words = __builtin_convertvector(chosen, Words);
+  __builtin_memcpy(p, &words, sizeof(words));
 }
 
 HEADSTART_INLINE BfWeights SplitPairs(U pairs) { return {BitCast<F>(pairs << 16), BitCast<F>(pairs & 0xffff0000u)}; }
@@ -153,7 +156,8 @@ HEADSTART_INLINE I DotQuads(I sum, QuadWeights w, QuadInput x) {
 
 HEADSTART_INLINE I StoreInt8(int8_t* p, F x) {
   const I whole = ToInt(Round(x));
-  for (int i = 0; i < 16; ++i) p[i] = static_cast<int8_t>(whole[i]);
+  const Bytes bytes = __builtin_convertvector(whole, Bytes);
+  __builtin_memcpy(p, &bytes, sizeof(bytes));
   return whole;
 }
 HEADSTART_INLINE I AddInt(I a, I b) { return a + b; }
