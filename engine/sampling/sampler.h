@@ -28,14 +28,13 @@
 namespace headstart {
 
 struct SamplingParams {
-  float temperature = 1.0f;  // 0 is greedy: the largest logit, ties to the lowest id; at most 100
-  int top_k = 0;             // 0: off
-  float top_p = 1.0f;        // 1: off; the fewest likeliest tokens whose mass reaches it
-  float min_p = 0.0f;        // 0: off; drops what is less likely than this share of the likeliest
-  float repetition_penalty =
-      1.0f;  // 1: off; over prompt and answer: positive logits are divided by it, others multiplied
-  float frequency_penalty = 0.0f;  // over the answer: subtracted once for each occurrence; -2 to 2
-  float presence_penalty = 0.0f;   // over the answer: subtracted once; -2 to 2
+  float temperature = 1.0f;         // 0 is greedy: the largest logit, ties to the lowest id; at most 100
+  int top_k = 0;                    // 0: off
+  float top_p = 1.0f;               // 1: off; the fewest likeliest tokens whose mass reaches it
+  float min_p = 0.0f;               // 0: off; drops what is less likely than this share of the likeliest
+  float repetition_penalty = 1.0f;  // 1: off; over prompt and answer: divides positive logits, multiplies others
+  float frequency_penalty = 0.0f;   // over the answer: subtracted once for each occurrence; -2 to 2
+  float presence_penalty = 0.0f;    // over the answer: subtracted once; -2 to 2
   uint64_t seed = 0;
   int top_logprobs = 0;  // how many alternatives to report, at most 20
   bool logprobs = true;  // false: none are reported, which saves a pass over the vocabulary
