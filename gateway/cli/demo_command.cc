@@ -17,7 +17,7 @@ namespace {
 
 struct DemoFlags {
   std::string server;  // empty: one inside this process
-  int facts = 165;     // some 2,000 tokens: as long as the model was trained to read well
+  int facts = 180;     // some 2,000 tokens: as long as the model was trained to read well
   int questions = 6;
   bool skip_large = false;
   int64_t large_prefix_tokens = 2048;
@@ -156,7 +156,7 @@ void AddDemoCommand(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("demo", "Show what a remembered prompt saves");
   command->add_option("--server", flags->server,
                       "Ask this server, which serves the demo model; default: one inside this process");
-  command->add_option("--facts", flags->facts, "Facts in the inventory, some thirteen tokens each")
+  command->add_option("--facts", flags->facts, "Facts in the inventory, some eleven tokens each")
       ->check(CLI::Range(1, 300))
       ->capture_default_str();
   command->add_option("--questions", flags->questions, "Questions asked")

@@ -21,7 +21,7 @@ struct Inventory {
   std::vector<InventoryQuestion> questions;  // one for each fact, in the order of the facts
 };
 
-// `facts` facts of some thirteen tokens each; every thing has one fact. REQUIRES: 1 <= facts <= 1,000.
+// `facts` facts of some eleven tokens each; every thing has one fact. REQUIRES: 1 <= facts <= 1,000.
 Inventory MakeInventory(int facts);
 
 // `count` of its questions, spread over the inventory and over the kinds of facts.

@@ -22,10 +22,10 @@
 namespace headstart {
 
 struct ServiceHostOptions {
-  GrpcServerOptions grpc;
-  RequestLimits limits;
+  GrpcServerOptions grpc = {};
+  RequestLimits limits = {};
   int64_t max_unread_bytes = 16 << 20;  // of an answer that its client has not read
-  std::string model_name;               // empty: the model's own
+  std::string model_name = {};          // empty: the model's own
   int tokenizer_threads = 2;            // so that one huge prompt does not hold up all others
   int max_tokenizer_queue = 1024;
   bool insecure_open = false;  // allows other machines to call a server that asks for no credential

@@ -58,12 +58,14 @@ class GenerateCallTest : public ::testing::Test {
 TEST_F(GenerateCallTest, EventsComeInOrder) {
   v1::GenerateRequest request = TextRequest(kPrompt);
   request.set_request_id("request-1");
+  GenerationTimings timings;
+  timings.ttft = absl::Milliseconds(1500);
   Begin(request);
   auto submitted = engine_->WaitForRequest();
   submitted.sink->OnStarted(Split());
   submitted.sink->OnDelta(Delta("The", 408));
   submitted.sink->OnDelta(Delta(" lamp", 296));
-  submitted.sink->OnFinished(FinishReason::kStop, Total(), {.ttft = absl::Milliseconds(1500)});
+  submitted.sink->OnFinished(FinishReason::kStop, Total(), timings);
   const Stream& stream = End();
   ASSERT_TRUE(stream.status.ok()) << stream.status.error_message();
   ASSERT_GE(stream.events.size(), 3u);

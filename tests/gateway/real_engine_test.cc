@@ -220,7 +220,9 @@ TEST(RealEngineTest, CancelledStreamFreesItsBlocks) {
   EXPECT_EQ(record.reason, FinishReason::kCancelled);
   EXPECT_GT(record.usage.completion_tokens, 0);
   // The numbers of a step are published at its end; another request makes sure that one has ended since.
-  Generate(served.stub(), TextRequest("The"));
+  v1::GenerateRequest next = TextRequest("The");
+  next.set_max_tokens(1);
+  Generate(served.stub(), next);
   served.observer().WaitForRecords(2);
   absl::Notification drained;
   served.host().Drain([&drained] { drained.Notify(); });
@@ -254,7 +256,7 @@ TEST(RealEngineTest, IdenticalConcurrentRequestsAreComputedOnce) {
 
 TEST(RealEngineTest, DemoInventoryIsAnsweredRightFromTheCache) {
   ServedEngine served(DemoEngine());
-  const Inventory inventory = MakeInventory(165);
+  const Inventory inventory = MakeInventory(180);
   int64_t prefix = 0;
   for (const InventoryQuestion& question : PickQuestions(inventory, 6)) {
     const Stream stream =

@@ -126,7 +126,7 @@ TEST_P(RefusalTest, NamesReasonAndField) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, RefusalTest, ::testing::ValuesIn(Refusals()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& refusal) { return refusal.param.name; });
 
 struct EngineRefusal {
   absl::Status from_engine;
