@@ -5,6 +5,7 @@
 
 #include "fmt/format.h"
 #include "gateway/server/listen_address.h"
+#include "grpc/health/v1/health.pb.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/health_check_service_interface.h"
 #include "grpcpp/server_builder.h"
@@ -35,6 +36,8 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(const GrpcServerOp
   if (auto status = CheckCanListen(*address); !status.ok()) return status;
 
   grpc::EnableDefaultHealthCheckService(true);
+  // gRPC answers health checks without their descriptor; with it in the program, reflection can describe them, too.
+  grpc::health::v1::HealthCheckRequest::descriptor();
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
   Configure(options, builder);

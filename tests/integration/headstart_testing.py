@@ -109,6 +109,7 @@ class Client:
         self.channel = grpc.insecure_channel(address)
         self.pool = descriptor_pool.DescriptorPool()
         self.pool.Add(_reflection_file())
+        self.loaded = set()
         self.factory = message_factory.MessageFactory(self.pool)
 
     def __enter__(self):
@@ -134,8 +135,16 @@ class Client:
         return [service.name for service in self._reflect(list_services="*").list_services_response.service]
 
     def _load(self, symbol):
-        for encoded in self._reflect(file_containing_symbol=symbol).file_descriptor_response.file_descriptor_proto:
-            self.pool.Add(descriptor_pb2.FileDescriptorProto.FromString(encoded))
+        encoded = self._reflect(file_containing_symbol=symbol).file_descriptor_response.file_descriptor_proto
+        files = {file.name: file for file in map(descriptor_pb2.FileDescriptorProto.FromString, encoded)}
+        while files:  # what others import goes first
+            name = next(iter(files))
+            while missing := [imported for imported in files[name].dependency if imported in files]:
+                name = missing[0]
+            if name not in self.loaded:
+                self.pool.Add(files[name])
+                self.loaded.add(name)
+            del files[name]
 
     def method(self, service, name):
         try:
