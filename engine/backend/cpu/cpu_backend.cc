@@ -89,7 +89,7 @@ class CpuBackend : public Backend {
 };
 
 absl::StatusOr<Activations> CpuBackend::NewActivations(int rows, int cols) {
-  if (rows < 1 || cols < 1) {
+  if (rows < 0 || cols < 1) {
     return absl::InvalidArgumentError(fmt::format("activations: {} rows of {} columns", rows, cols));
   }
   constexpr int kFloatsPerLine = 16;

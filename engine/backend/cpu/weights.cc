@@ -26,12 +26,12 @@ WeightFormat FormatOf(DType dtype) {
   return WeightFormat::kF32;
 }
 
-// Sizes that int columns and 64-bit byte counts hold with room to spare.
-bool IsDimension(int64_t size) { return size > 0 && size <= std::numeric_limits<int32_t>::max() / 64; }
+// Sizes that int columns and 64-bit byte counts hold with room to spare. A matrix of no rows is one: it does nothing.
+bool IsDimension(int64_t size) { return size >= 0 && size <= std::numeric_limits<int32_t>::max() / 64; }
 
 absl::Status CheckTensor(const TensorView& tensor, int64_t rows, int64_t columns) {
   const WeightFormat format = FormatOf(tensor.dtype);
-  if (!IsDimension(rows) || !IsDimension(columns)) {
+  if (!IsDimension(rows) || !IsDimension(columns) || columns == 0) {
     return absl::InvalidArgumentError(fmt::format("{}: {} x {} is no shape for weights", tensor.name, rows, columns));
   }
   if (format == WeightFormat::kQ8_0 && columns % kernels::kQuantBlock != 0) {
