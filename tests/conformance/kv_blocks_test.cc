@@ -50,6 +50,7 @@ class KvBlocksTest : public ::testing::TestWithParam<std::tuple<BackendCase, DTy
   // Computes the tokens [first, end) of a sequence of random keys and values into `slot`, in every layer. Other layers
   // hold other numbers.
   void Store(uint32_t slot, int first, int end, uint32_t seed) {
+    if (first == end) return;
     for (int layer = 0; layer < kLayers; ++layer) {
       const uint32_t layer_seed = seed * 100 + static_cast<uint32_t>(layer) * 2;
       const Activations k = harness_.Upload(Slice(RandomRows(block_tokens(), kColumns, layer_seed), first, end));
