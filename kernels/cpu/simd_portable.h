@@ -34,9 +34,10 @@ struct QuadInput {
   int8_t values[4];
 };
 
-constexpr int kTileRows = 2;
+// Sixteen registers of four lanes, as the least capable processors have: one row of 32 outputs fills eight.
+constexpr int kTileRows = 1;
 constexpr int TileGroups(int) { return 1; }
-constexpr int kQuadTileRows = 2;
+constexpr int kQuadTileRows = 1;
 constexpr int QuadTileGroups(int) { return 1; }
 
 template <typename To, typename From>
@@ -48,7 +49,8 @@ HEADSTART_INLINE To BitCast(From from) {
 }
 
 HEADSTART_INLINE F Zero() { return F{}; }
-HEADSTART_INLINE F Set1(float x) { return F{} + x; }
+// Lane by lane: GCC makes shuffles of this, and a round trip through memory of F{} + x.
+HEADSTART_INLINE F Set1(float x) { return F{x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x}; }
 HEADSTART_INLINE F Load(const float* p) {
   F x;
   __builtin_memcpy(&x, p, sizeof(x));
@@ -138,7 +140,7 @@ HEADSTART_INLINE BfInput BroadcastPair(const std::byte* p) {
   __builtin_memcpy(pair, p, sizeof(pair));
   return {ToFloatFromBf16(pair[0]), ToFloatFromBf16(pair[1])};
 }
-HEADSTART_INLINE F DotPairs(F sum, BfWeights w, BfInput x) { return sum + w.even * x.even + w.odd * x.odd; }
+HEADSTART_INLINE F DotPairs(F sum, BfWeights w, BfInput x) { return sum + w.even * Set1(x.even) + w.odd * Set1(x.odd); }
 
 HEADSTART_INLINE QuadWeights LoadQuads(const std::byte* p) { return {p}; }
 HEADSTART_INLINE QuadInput BroadcastQuad(const std::byte* p) {
