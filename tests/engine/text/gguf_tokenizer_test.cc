@@ -63,7 +63,9 @@ GgufTokenizerMetadata ByteLevelMetadata(const std::string& pre) {
 
 TEST(GgufTokenizer, EncodesStoriesAsLlamaCpp) {
   const auto tokenizer = FromGguf(StoriesMetadata());
-  for (const auto& test : Stories()["cases"]) {
+  const nlohmann::json stories = Stories();
+  ASSERT_EQ(stories["cases"].size(), 4u);
+  for (const auto& test : stories["cases"]) {
     const std::string prompt = test["prompt"];
     const auto ids = tokenizer->Encode(prompt, {.add_special_tokens = true});
     EXPECT_THAT(ids, ElementsAreArray(ToIds(test["ids"]))) << prompt;
