@@ -28,7 +28,7 @@ model() {
   local type
   for type in bf16 q8_0; do
     [ -f "$models/qwen3-0.6b-$type.gguf" ] ||
-      "$build/gateway/headstart" synth-model --shape qwen3-0.6b --dtype "$type" --output "$models/qwen3-0.6b-$type.gguf"
+      "$build/gateway/headstart" synth-model "$models/qwen3-0.6b-$type.gguf" --shape qwen3-0.6b --format gguf --dtype "$type"
   done
   python3 tests/bench/compare.py --ours "$build/tests/bench/model_benchmark" "$@" \
     "$models/qwen3-0.6b-bf16.gguf" "$models/qwen3-0.6b-q8_0.gguf"
