@@ -28,10 +28,10 @@ ThreadPool::ThreadPool(int threads) {
 
 ThreadPool::~ThreadPool() {
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(mutex_);
     stopping_ = true;
   }
-  wake_.SignalAll();
+  mutex_.NotifyAll();
   for (std::thread& worker : workers_) worker.join();
 }
 
@@ -50,8 +50,8 @@ void ThreadPool::Run(int count, Invoke invoke, void* context) {
   // sleeps.
   ticket_.store(loop | static_cast<uint64_t>(count), std::memory_order_seq_cst);
   if (sleepers_.load(std::memory_order_seq_cst) > 0) {
-    absl::MutexLock lock(&mutex_);
-    wake_.SignalAll();
+    MutexLock lock(mutex_);
+    mutex_.NotifyAll();
   }
   Help(0);
   AwaitCompletion(count);
@@ -99,9 +99,9 @@ bool ThreadPool::SpinForWork() const {
 }
 
 bool ThreadPool::SleepForWork() {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(mutex_);
   sleepers_.fetch_add(1, std::memory_order_seq_cst);
-  while (!HasWork() && !stopping_) wake_.Wait(&mutex_);
+  while (!HasWork() && !stopping_) mutex_.Wait();
   sleepers_.fetch_sub(1, std::memory_order_seq_cst);
   return !stopping_;
 }

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
+#include "engine/mutex.h"
 
 namespace headstart {
 
@@ -67,8 +67,7 @@ class ThreadPool {
   std::atomic<int> done_{0};
   std::atomic<int> sleepers_{0};
 
-  absl::Mutex mutex_;
-  absl::CondVar wake_;
+  Mutex mutex_;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> workers_;
 };

@@ -13,7 +13,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
-#include "absl/synchronization/mutex.h"
+#include "engine/mutex.h"
 #include "fmt/format.h"
 
 namespace headstart {
@@ -91,7 +91,7 @@ class FolderFiles : public FileSet {
     if (!StaysInFolder(name)) {
       return absl::InvalidArgumentError(fmt::format("'{}' is not the name of a file inside {}", name, folder_));
     }
-    const absl::MutexLock lock(&mutex_);
+    const MutexLock lock(mutex_);
     auto found = mappings_.find(name);
     if (found == mappings_.end()) {
       auto mapping = Mapping::Open(PathOf(name));
@@ -116,7 +116,7 @@ class FolderFiles : public FileSet {
 
  private:
   const std::string folder_;
-  mutable absl::Mutex mutex_;
+  mutable Mutex mutex_;
   mutable std::map<std::string, std::unique_ptr<Mapping>, std::less<>> mappings_ ABSL_GUARDED_BY(mutex_);
 };
 

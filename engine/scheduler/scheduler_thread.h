@@ -23,7 +23,7 @@
 #include "engine/model_runner.h"
 #include "engine/scheduler/clock.h"
 #include "engine/scheduler/engine_stats.h"
-#include "engine/scheduler/mutex.h"
+#include "engine/mutex.h"
 #include "engine/scheduler/scheduler.h"
 #include "engine/text/tokenizer.h"
 #include "prefix_store/prefix_store.h"

@@ -69,7 +69,7 @@ GenerateCall::GenerateCall(const ServiceContext& context, const InputEncoder& en
 void GenerateCall::Prepare() {
   bool wanted;
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(mutex_);
     wanted = !given_up_;
   }
   EndPreparing(wanted ? Submit() : absl::CancelledError("the caller went away"));
@@ -92,7 +92,7 @@ absl::StatusOr<GenerationId> GenerateCall::Submit() {
 void GenerateCall::EndPreparing(const absl::StatusOr<GenerationId>& id) {
   bool cancel = false;
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(mutex_);
     preparing_ = false;
     if (id.ok()) {
       id_ = *id;
@@ -112,7 +112,7 @@ void GenerateCall::OnStarted(const GenerationUsage& split) {
   event.mutable_started()->set_seed(seed_);
   *event.mutable_started()->mutable_split() = ToCacheSplit(split);
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(mutex_);
     Enqueue(std::move(event));
   }
   Pump();
@@ -123,7 +123,7 @@ void GenerateCall::OnDelta(GenerationDelta delta) {
   *event.mutable_delta() = ToDelta(std::move(delta), logprobs_, context_.engine.tokenizer());
   bool too_slow;
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(mutex_);
     Enqueue(std::move(event));
     too_slow = queued_bytes_ > context_.max_unread_bytes && !given_up_;
     if (too_slow) {
@@ -146,7 +146,7 @@ void GenerateCall::OnFinished(FinishReason reason, const GenerationUsage& usage,
   *event.mutable_finished()->mutable_usage() = ToUsage(usage);
   *event.mutable_finished()->mutable_timings() = ToTimings(timings);
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(mutex_);
     Enqueue(std::move(event));
     if (!final_status_) final_status_ = StatusOf(reason);
   }
@@ -155,7 +155,7 @@ void GenerateCall::OnFinished(FinishReason reason, const GenerationUsage& usage,
 
 void GenerateCall::OnCancel() {
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(mutex_);
     GiveUp(absl::CancelledError("the caller went away"));
   }
   CancelInEngine();
@@ -164,7 +164,7 @@ void GenerateCall::OnCancel() {
 
 void GenerateCall::OnWriteDone(bool ok) {
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(mutex_);
     writing_ = false;
     if (!ok) GiveUp(absl::CancelledError("the caller went away"));
   }
@@ -201,7 +201,7 @@ void GenerateCall::GiveUp(absl::Status status) {
 void GenerateCall::CancelInEngine() {
   std::optional<GenerationId> id;
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(mutex_);
     id = id_;
   }
   if (id) context_.engine.Cancel(*id);
@@ -223,7 +223,7 @@ void GenerateCall::Pump() {
 }
 
 GenerateCall::Step GenerateCall::NextStep() {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(mutex_);
   if (preparing_ || writing_ || finish_called_) return Step::kNone;
   if (!queue_.empty()) {
     on_the_wire_ = std::move(queue_.front());

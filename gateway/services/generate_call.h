@@ -20,7 +20,7 @@
 #include <string>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
+#include "engine/mutex.h"
 #include "gateway/services/input_encoder.h"
 #include "gateway/services/service_context.h"
 #include "grpcpp/support/server_callback.h"
@@ -75,7 +75,7 @@ class GenerateCall final : public grpc::ServerWriteReactor<v1::GenerateResponse>
   uint64_t seed_ = 0;
   std::shared_ptr<GenerateCall> self_;
 
-  absl::Mutex mutex_;
+  Mutex mutex_;
   bool preparing_ ABSL_GUARDED_BY(mutex_) = true;
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool given_up_ ABSL_GUARDED_BY(mutex_) = false;  // the client no longer wants events, or may no longer have them

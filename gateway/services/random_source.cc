@@ -3,7 +3,7 @@
 #include <memory>
 #include <random>
 
-#include "absl/synchronization/mutex.h"
+#include "engine/mutex.h"
 
 namespace headstart {
 namespace {
@@ -11,12 +11,12 @@ namespace {
 class SeededRandom {
  public:
   uint64_t Next() {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(mutex_);
     return engine_();
   }
 
  private:
-  absl::Mutex mutex_;
+  Mutex mutex_;
   std::mt19937_64 engine_ ABSL_GUARDED_BY(mutex_){(uint64_t{std::random_device{}()} << 32) | std::random_device{}()};
 };
 

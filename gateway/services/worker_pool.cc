@@ -10,16 +10,18 @@ WorkerPool::WorkerPool(int threads, size_t max_queued) : max_queued_(max_queued)
 
 WorkerPool::~WorkerPool() {
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(mutex_);
     stopping_ = true;
   }
+  mutex_.NotifyAll();
   for (std::thread& thread : threads_) thread.join();
 }
 
 bool WorkerPool::TryRun(std::function<void()> task) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(mutex_);
   if (stopping_ || queue_.size() >= max_queued_) return false;
   queue_.push_back(std::move(task));
+  mutex_.NotifyAll();
   return true;
 }
 
@@ -27,8 +29,8 @@ void WorkerPool::Work() {
   for (;;) {
     std::function<void()> task;
     {
-      absl::MutexLock lock(&mutex_);
-      mutex_.Await(absl::Condition(this, &WorkerPool::HasNews));
+      MutexLock lock(mutex_);
+      while (!HasNews()) mutex_.Wait();
       if (queue_.empty()) return;
       task = std::move(queue_.front());
       queue_.pop_front();

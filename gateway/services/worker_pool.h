@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
+#include "engine/mutex.h"
 #include "gateway/services/task_runner.h"
 
 namespace headstart {
@@ -28,10 +28,10 @@ class WorkerPool final : public TaskRunner {
 
  private:
   void Work() ABSL_LOCKS_EXCLUDED(mutex_);
-  bool HasNews() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return stopping_ || !queue_.empty(); }
+  bool HasNews() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return stopping_ || !queue_.empty(); }
 
   const size_t max_queued_;
-  absl::Mutex mutex_;
+  Mutex mutex_;
   std::deque<std::function<void()>> queue_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;

@@ -6,8 +6,8 @@
 //   MutexLock lock(mutex_);
 //   while (!HasWork()) mutex_.Wait();
 
-#ifndef HEADSTART_ENGINE_SCHEDULER_MUTEX_H_
-#define HEADSTART_ENGINE_SCHEDULER_MUTEX_H_
+#ifndef HEADSTART_ENGINE_MUTEX_H_
+#define HEADSTART_ENGINE_MUTEX_H_
 
 #include <condition_variable>
 #include <mutex>
@@ -47,4 +47,4 @@ class ABSL_SCOPED_LOCKABLE MutexLock {
 
 }  // namespace headstart
 
-#endif  // HEADSTART_ENGINE_SCHEDULER_MUTEX_H_
+#endif  // HEADSTART_ENGINE_MUTEX_H_
