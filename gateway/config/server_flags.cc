@@ -9,11 +9,11 @@ namespace {
 
 void AddMinPingInterval(CLI::App& app, absl::Duration& target) {
   AddParsed(app, "--keepalive-min-ping-interval", absl::FormatDuration(target),
-            "Clients that ping more often than this are cut off; up to 30s", [&target](const std::string& text) {
+            "Clients that ping more often than this are cut off: 0s (never) to 30s", [&target](const std::string& text) {
               absl::Duration interval;
-              if (!absl::ParseDuration(text, &interval) || interval <= absl::ZeroDuration() ||
+              if (!absl::ParseDuration(text, &interval) || interval < absl::ZeroDuration() ||
                   interval > kLargestMinPingInterval) {
-                return absl::InvalidArgumentError(fmt::format("\"{}\" is not above 0 and up to 30s", text));
+                return absl::InvalidArgumentError(fmt::format("\"{}\" is not a duration of 0s to 30s", text));
               }
               target = interval;
               return absl::OkStatus();
