@@ -61,8 +61,9 @@ class Answer : public GenerationSink {
   std::latch done{1};
 };
 
-absl::StatusOr<std::unique_ptr<ModelSource>> SynthModel(const std::string& shape) {
-  auto files = SynthModelFiles({.shape = shape});
+absl::StatusOr<std::unique_ptr<ModelSource>> SynthModel(const std::string& shape, DType dtype = DType::kBF16) {
+  const SynthFormat format = dtype == DType::kQ8_0 ? SynthFormat::kGguf : SynthFormat::kHuggingFace;
+  auto files = SynthModelFiles({.shape = shape, .format = format, .dtype = dtype});
   if (!files.ok()) return files.status();
   return OpenModel(*std::move(files), shape);
 }
@@ -96,6 +97,12 @@ std::shared_ptr<Answer> Complete(Engine& engine, GenerationRequest request) {
   return answer;
 }
 
+void ExpectSame(const Answer& a, const Answer& b) {
+  EXPECT_EQ(a.ids(), b.ids());
+  EXPECT_EQ(a.logprobs(), b.logprobs());
+  EXPECT_EQ(a.text, b.text);
+}
+
 EngineOptions SmallOptions(const std::string& backend) {
   return {.backend = backend, .kv_cache_bytes = 16 << 20, .max_context_tokens = 0, .threads = 2};
 }
@@ -110,12 +117,6 @@ class EngineTest : public ::testing::TestWithParam<std::string> {
     return *std::move(engine);
   }
   std::unique_ptr<Engine> Open() { return Open(SmallOptions(GetParam())); }
-
-  static void ExpectSame(const Answer& a, const Answer& b) {
-    EXPECT_EQ(a.ids(), b.ids());
-    EXPECT_EQ(a.logprobs(), b.logprobs());
-    EXPECT_EQ(a.text, b.text);
-  }
 };
 
 INSTANTIATE_TEST_SUITE_P(Backends, EngineTest, ::testing::Values("cpu", "reference"),
@@ -161,6 +162,35 @@ TEST_P(EngineTest, StepsBatchesAndPreemptionChangeNoBit) {
     ExpectSame(*alone[i], *together[i]);
   }
   EXPECT_GT(engine->stats().preemptions, 0);
+}
+
+// Cached against uncached generation, by the weights' type: with Q8_0 the activations are quantized too, so any row
+// that depended on its neighbours would show here.
+class CachedGenerationTest : public ::testing::TestWithParam<DType> {};
+
+INSTANTIATE_TEST_SUITE_P(Weights, CachedGenerationTest, ::testing::Values(DType::kBF16, DType::kF32, DType::kQ8_0),
+                         [](const auto& param_info) { return std::string(DTypeName(param_info.param)); });
+
+TEST_P(CachedGenerationTest, FiftyPromptsGenerateTheSameSixtyFourTokens) {
+  auto source = SynthModel("tiny", GetParam());
+  ASSERT_OK(source);
+  ASSERT_OK_AND_ASSIGN(const auto engine, Engine::Create(*std::move(source), SmallOptions("cpu")));
+  for (uint64_t i = 0; i < 50; ++i) {
+    SCOPED_TRACE(fmt::format("prompt {}", i));
+    auto prompt = Tokens(40, i % 5);
+    const auto tail = Tokens(1 + i, 1000 + i);
+    prompt.insert(prompt.end(), tail.begin(), tail.end());
+    GenerationRequest request = Request(prompt, 64);
+    const auto partly_cached = Complete(*engine, request);
+    const auto wholly_cached = Complete(*engine, request);
+    request.read_cache = request.write_cache = false;
+    const auto uncached = Complete(*engine, request);
+    EXPECT_GE(partly_cached->usage.cached_tokens(), i < 5 ? 0 : 40);
+    EXPECT_EQ(wholly_cached->usage.cached_tokens(), std::ssize(prompt) - 1);
+    EXPECT_EQ(uncached->usage.cached_tokens(), 0);
+    ExpectSame(*uncached, *partly_cached);
+    ExpectSame(*uncached, *wholly_cached);
+  }
 }
 
 TEST_P(EngineTest, DestructionEndsWhatRuns) {
