@@ -1,5 +1,5 @@
-// ModelRunner: what the scheduler asks of a model: run one ragged batch, read logits, copy KV inside device memory. Small, so
-// that scheduler tests can put an arithmetic toy in its place.
+// ModelRunner: what the scheduler asks of a model: run one ragged batch, read logits, copy KV inside device memory.
+// Small, so that scheduler tests can put an arithmetic toy in its place.
 //
 // Thread-safety: none; the scheduler thread drives it.
 

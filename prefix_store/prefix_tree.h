@@ -61,10 +61,11 @@ struct TreePosition {
 
 // The longest cached prefix of a prompt.
 struct TreeMatch {
-  TreePosition at;                 // after its last whole block
-  std::optional<BlockId> partial = std::nullopt;  // the block after `at` that shares the most further tokens, when any does
-  int64_t partial_tokens = 0;      // how many: they are at its start
-  bool goes_on = false;            // something visible continues after the match with other tokens
+  TreePosition at;  // after its last whole block
+  std::optional<BlockId> partial =
+      std::nullopt;            // the block after `at` that shares the most further tokens, when any does
+  int64_t partial_tokens = 0;  // how many: they are at its start
+  bool goes_on = false;        // something visible continues after the match with other tokens
 };
 
 class PrefixTree {

@@ -1,14 +1,14 @@
-// Backend: the device that a model computes on, as a handful of coarse operations over a ragged batch. The model's forward
-// pass is written once against this interface; `reference` (scalar, double accumulation: the oracle), `cpu` (the default)
-// and later `cuda` implement it.
+// Backend: the device that a model computes on, as a handful of coarse operations over a ragged batch. The model's
+// forward pass is written once against this interface; `reference` (scalar, double accumulation: the oracle), `cpu`
+// (the default) and later `cuda` implement it.
 //
 // Thread-safety: none; one thread drives a backend. A backend may use threads of its own inside a call.
 // Ownership: the backend owns all memory it hands out views of and outlives them; weights are owned by their handles.
 // Errors: loading and allocation return a status. Operations on valid shapes cannot fail; a wrong shape is our own bug.
 //
-// Exactness. Every operation computes each output row from that row's inputs (and its sequence's KV) alone, in an order of
-// additions fixed by the shapes of the model, never by the number of rows, their neighbours, the thread count or how a
-// sequence was split into steps. Attention reads K and V from the pages as stored, also those of the same step.
+// Exactness. Every operation computes each output row from that row's inputs (and its sequence's KV) alone, in an order
+// of additions fixed by the shapes of the model, never by the number of rows, their neighbours, the thread count or how
+// a sequence was split into steps. Attention reads K and V from the pages as stored, also those of the same step.
 
 #ifndef HEADSTART_ENGINE_BACKEND_BACKEND_H_
 #define HEADSTART_ENGINE_BACKEND_BACKEND_H_
@@ -38,8 +38,8 @@ struct Activations {
   Activations Columns(int first, int count) const { return {data + first, rows, count, stride}; }
 };
 
-// Weights of a linear layer, [out, in], in whatever form the backend computes with. May be several matrices stacked along
-// `out` (Q, K and V in one).
+// Weights of a linear layer, [out, in], in whatever form the backend computes with. May be several matrices stacked
+// along `out` (Q, K and V in one).
 class Matrix {
  public:
   virtual ~Matrix() = default;
@@ -61,10 +61,10 @@ enum class RopePairing {
 
 // Cosines and sines are a function of position alone; the backend derives them from these, once.
 struct RopeSpec {
-  int rotary_dim = 0;                    // even; dimensions past it are left alone
+  int rotary_dim = 0;  // even; dimensions past it are left alone
   RopePairing pairing = RopePairing::kHalves;
   std::span<const float> inverse_frequencies;  // [rotary_dim / 2], scaling already applied
-  float magnitude = 1.0f;                // multiplies cosine and sine (yarn's attention factor)
+  float magnitude = 1.0f;                      // multiplies cosine and sine (yarn's attention factor)
 };
 
 // What the KV pages of a model look like. Everything here enters the fingerprint.
@@ -82,17 +82,17 @@ struct KvShape {
 
 struct AttentionSpec {
   int layer = 0;
-  int heads = 0;             // a multiple of the KV heads
-  float scale = 0;           // multiplies q·k
-  int window = 0;            // sliding window: a token sees the last `window` positions, itself included; 0 is all
+  int heads = 0;    // a multiple of the KV heads
+  float scale = 0;  // multiplies q·k
+  int window = 0;   // sliding window: a token sees the last `window` positions, itself included; 0 is all
 };
 
 class Backend {
  public:
   virtual ~Backend() = default;
 
-  // Names all that decides the bits this backend produces, such as "cpu/avx512_bf16/1": kind, instruction-set path, version
-  // of the kernels' numerics.
+  // Names all that decides the bits this backend produces, such as "cpu/avx512_bf16/1": kind, instruction-set path,
+  // version of the kernels' numerics.
   virtual std::string numerics() const = 0;
 
   // --- loading
@@ -106,15 +106,15 @@ class Backend {
 
   // --- one step: BeginStep, then the operations in the model's order. The batch outlives the step.
   virtual void BeginStep(const RaggedBatch& batch) = 0;
-  virtual void Embed(const Matrix& table, Activations out) = 0;                                   // out[t] = table[tokens[t]]
-  virtual void RmsNorm(Activations in, const Vector& weight, float epsilon, Activations out) = 0; // over whole rows
-  virtual void HeadNorm(Activations heads, const Vector& weight, float epsilon) = 0;              // in place, over each head
+  virtual void Embed(const Matrix& table, Activations out) = 0;  // out[t] = table[tokens[t]]
+  virtual void RmsNorm(Activations in, const Vector& weight, float epsilon, Activations out) = 0;  // over whole rows
+  virtual void HeadNorm(Activations heads, const Vector& weight, float epsilon) = 0;  // in place, over each head
   virtual void Linear(Activations in, const Matrix& weight, const Vector* bias, Activations out) = 0;
-  virtual void LinearAdd(Activations in, const Matrix& weight, Activations out) = 0;              // out += in · weightᵀ
-  virtual void Rope(Activations heads, int head_dim) = 0;                                         // in place
-  virtual void StoreKv(int layer, Activations k, Activations v) = 0;                              // into the tokens' pages
+  virtual void LinearAdd(Activations in, const Matrix& weight, Activations out) = 0;  // out += in · weightᵀ
+  virtual void Rope(Activations heads, int head_dim) = 0;                             // in place
+  virtual void StoreKv(int layer, Activations k, Activations v) = 0;                  // into the tokens' pages
   virtual void Attention(const AttentionSpec& spec, Activations q, Activations out) = 0;
-  virtual void SwiGlu(Activations gate_up, Activations out) = 0;  // gate_up = [gate | up]; out = silu(gate) · up
+  virtual void SwiGlu(Activations gate_up, Activations out) = 0;      // gate_up = [gate | up]; out = silu(gate) · up
   virtual void GatherLogitRows(Activations in, Activations out) = 0;  // out[i] = in[logit_rows[i]]
   // The row in the host's memory, valid until the next step.
   virtual std::span<const float> ReadRow(Activations in, int row) = 0;

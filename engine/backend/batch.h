@@ -1,6 +1,6 @@
-// RaggedBatch: the tokens of one step, of any number of sequences, laid end to end. Cold prefill, a chunk of one, prefill
-// of a suffix after a cache hit, and decode are the same batch with other numbers: "skip prefill" is a longer context with
-// fewer tokens.
+// RaggedBatch: the tokens of one step, of any number of sequences, laid end to end. Cold prefill, a chunk of one,
+// prefill of a suffix after a cache hit, and decode are the same batch with other numbers: "skip prefill" is a longer
+// context with fewer tokens.
 //
 // Thread-safety: a plain value of views; what it views outlives the step.
 //
@@ -20,13 +20,13 @@
 namespace headstart {
 
 struct RaggedBatch {
-  std::span<const TokenId> tokens;               // [tokens]
-  std::span<const int32_t> positions;            // [tokens]: each token's place in its sequence, from 0
-  std::span<const int32_t> sequence_starts;      // [sequences + 1]: offsets into tokens
-  std::span<const int32_t> context_lengths;      // [sequences]: tokens in the context after this step
-  std::span<const SlotIndex> block_tables;       // each sequence's slots in token order, laid end to end
-  std::span<const int32_t> block_table_starts;   // [sequences + 1]: offsets into block_tables
-  std::span<const int32_t> logit_rows;           // offsets into tokens whose logits are wanted, ascending
+  std::span<const TokenId> tokens;              // [tokens]
+  std::span<const int32_t> positions;           // [tokens]: each token's place in its sequence, from 0
+  std::span<const int32_t> sequence_starts;     // [sequences + 1]: offsets into tokens
+  std::span<const int32_t> context_lengths;     // [sequences]: tokens in the context after this step
+  std::span<const SlotIndex> block_tables;      // each sequence's slots in token order, laid end to end
+  std::span<const int32_t> block_table_starts;  // [sequences + 1]: offsets into block_tables
+  std::span<const int32_t> logit_rows;          // offsets into tokens whose logits are wanted, ascending
 
   int num_tokens() const { return static_cast<int>(tokens.size()); }
   int num_sequences() const { return static_cast<int>(context_lengths.size()); }

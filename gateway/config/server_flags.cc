@@ -9,7 +9,8 @@ namespace {
 
 void AddMinPingInterval(CLI::App& app, absl::Duration& target) {
   AddParsed(app, "--keepalive-min-ping-interval", absl::FormatDuration(target),
-            "Clients that ping more often than this are cut off: 0s (never) to 30s", [&target](const std::string& text) {
+            "Clients that ping more often than this are cut off: 0s (never) to 30s",
+            [&target](const std::string& text) {
               absl::Duration interval;
               if (!absl::ParseDuration(text, &interval) || interval < absl::ZeroDuration() ||
                   interval > kLargestMinPingInterval) {

@@ -1,5 +1,6 @@
-// Times a model file on this machine, as JSON lines: prefill and decode of the forward pass alone, and time to first token
-// through the whole engine, cold and warm. compare.py runs it beside a peer and prints the table of docs/benchmarks.md.
+// Times a model file on this machine, as JSON lines: prefill and decode of the forward pass alone, and time to first
+// token through the whole engine, cold and warm. compare.py runs it beside a peer and prints the table of
+// docs/benchmarks.md.
 //
 //   model_benchmark --model qwen3-0.6b.gguf --threads 2 --prefill 512 --prefill 2048 --depth 0 --depth 4096 --ttft 2048
 
@@ -224,8 +225,7 @@ absl::Status TimeEngine(const Flags& flags) {
   auto source = OpenModel(flags.model);
   if (!source.ok()) return source.status();
   auto engine = Engine::Create(
-      std::move(*source),
-      {.kv_cache_bytes = 4LL << 30, .threads = flags.threads, .step_tokens = flags.step_tokens});
+      std::move(*source), {.kv_cache_bytes = 4LL << 30, .threads = flags.threads, .step_tokens = flags.step_tokens});
   if (!engine.ok()) return engine.status();
   for (const int shared : flags.ttft) {
     if (auto status = TimeFirstToken(**engine, flags, shared); !status.ok()) return status;

@@ -8,9 +8,10 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using Json = nlohmann::ordered_json;
-  static const Json kMessages = {{{"role", "system"}, {"content", "Be brief."}},
-                                 {{"role", "user"}, {"content", " Grüße <|im_end|> "}},
-                                 {{"role", "assistant"}, {"content", nullptr}, {"tool_calls", {{{"id", "a"}, {"n", 1.5}}}}}};
+  static const Json kMessages = {
+      {{"role", "system"}, {"content", "Be brief."}},
+      {{"role", "user"}, {"content", " Grüße <|im_end|> "}},
+      {{"role", "assistant"}, {"content", nullptr}, {"tool_calls", {{{"id", "a"}, {"n", 1.5}}}}}};
   static const Json kTools = {{{"type", "function"}, {"function", {{"name", "f"}, {"parameters", Json::object()}}}}};
   const headstart::TemplateLimits limits = {.max_steps = 20'000, .max_depth = 60, .max_output_bytes = 1 << 16};
   const std::string_view source(reinterpret_cast<const char*>(data), size);

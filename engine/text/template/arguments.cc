@@ -42,10 +42,12 @@ std::optional<Value> BoundArguments::GetOptional(size_t index) const {
   return *values_[index];
 }
 
-BoundArguments Bind(const Arguments& arguments, std::string_view function, std::initializer_list<std::string_view> names) {
+BoundArguments Bind(const Arguments& arguments, std::string_view function,
+                    std::initializer_list<std::string_view> names) {
   BoundArguments bound(function, names);
   if (arguments.positional.size() > names.size()) {
-    Fail(fmt::format("{}() takes at most {} argument(s), {} given", function, names.size(), arguments.positional.size()));
+    Fail(fmt::format("{}() takes at most {} argument(s), {} given", function, names.size(),
+                     arguments.positional.size()));
   }
   std::copy(arguments.positional.begin(), arguments.positional.end(), bound.values_.begin());
   for (const auto& [name, value] : arguments.named) {

@@ -52,7 +52,8 @@ class BoundArguments {
 };
 
 // Fails for too many arguments, unknown names, and parameters given twice. `function` names it in messages.
-BoundArguments Bind(const Arguments& arguments, std::string_view function, std::initializer_list<std::string_view> names);
+BoundArguments Bind(const Arguments& arguments, std::string_view function,
+                    std::initializer_list<std::string_view> names);
 
 }  // namespace headstart::jinja
 

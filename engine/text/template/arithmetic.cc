@@ -16,13 +16,20 @@ namespace {
 
 std::string_view SymbolOf(ArithmeticOp op) {
   switch (op) {
-    case ArithmeticOp::kAdd: return "+";
-    case ArithmeticOp::kSubtract: return "-";
-    case ArithmeticOp::kMultiply: return "*";
-    case ArithmeticOp::kDivide: return "/";
-    case ArithmeticOp::kFloorDivide: return "//";
-    case ArithmeticOp::kModulo: return "%";
-    case ArithmeticOp::kPower: break;
+    case ArithmeticOp::kAdd:
+      return "+";
+    case ArithmeticOp::kSubtract:
+      return "-";
+    case ArithmeticOp::kMultiply:
+      return "*";
+    case ArithmeticOp::kDivide:
+      return "/";
+    case ArithmeticOp::kFloorDivide:
+      return "//";
+    case ArithmeticOp::kModulo:
+      return "%";
+    case ArithmeticOp::kPower:
+      break;
   }
   return "** or pow()";
 }
@@ -70,17 +77,22 @@ double FloatPower(double a, double b) {
 
 double FloatArithmetic(ArithmeticOp op, double a, double b) {
   switch (op) {
-    case ArithmeticOp::kAdd: return a + b;
-    case ArithmeticOp::kSubtract: return a - b;
-    case ArithmeticOp::kMultiply: return a * b;
+    case ArithmeticOp::kAdd:
+      return a + b;
+    case ArithmeticOp::kSubtract:
+      return a - b;
+    case ArithmeticOp::kMultiply:
+      return a * b;
     case ArithmeticOp::kDivide:
       if (b == 0) Fail("division by zero");
       return a / b;
     case ArithmeticOp::kFloorDivide:
       if (b == 0) Fail("float floor division by zero");
       return std::floor(a / b);
-    case ArithmeticOp::kModulo: return FloatModulo(a, b);
-    case ArithmeticOp::kPower: break;
+    case ArithmeticOp::kModulo:
+      return FloatModulo(a, b);
+    case ArithmeticOp::kPower:
+      break;
   }
   return FloatPower(a, b);
 }
@@ -89,12 +101,21 @@ Value IntArithmetic(ArithmeticOp op, Int a, Int b) {
   Int result = 0;
   bool overflow = false;
   switch (op) {
-    case ArithmeticOp::kAdd: overflow = __builtin_add_overflow(a, b, &result); break;
-    case ArithmeticOp::kSubtract: overflow = __builtin_sub_overflow(a, b, &result); break;
-    case ArithmeticOp::kMultiply: overflow = __builtin_mul_overflow(a, b, &result); break;
-    case ArithmeticOp::kFloorDivide: return Value(FloorDivide(a, b));
-    case ArithmeticOp::kModulo: return Value(Modulo(a, b));
-    case ArithmeticOp::kDivide: return Value(FloatArithmetic(op, static_cast<double>(a), static_cast<double>(b)));
+    case ArithmeticOp::kAdd:
+      overflow = __builtin_add_overflow(a, b, &result);
+      break;
+    case ArithmeticOp::kSubtract:
+      overflow = __builtin_sub_overflow(a, b, &result);
+      break;
+    case ArithmeticOp::kMultiply:
+      overflow = __builtin_mul_overflow(a, b, &result);
+      break;
+    case ArithmeticOp::kFloorDivide:
+      return Value(FloorDivide(a, b));
+    case ArithmeticOp::kModulo:
+      return Value(Modulo(a, b));
+    case ArithmeticOp::kDivide:
+      return Value(FloatArithmetic(op, static_cast<double>(a), static_cast<double>(b)));
     case ArithmeticOp::kPower:
       if (b < 0) return Value(FloatPower(static_cast<double>(a), static_cast<double>(b)));
       return Value(Power(a, b));
@@ -143,7 +164,8 @@ std::optional<Value> Join(Context& context, const Value& a, const Value& b) {
     context.ChargeBytes(a.as_text().size() + b.as_text().size());
     return Value(Concat(a.as_text(), b.as_text()));
   }
-  if (!IsListOrTuple(a) || !IsListOrTuple(b) || a.as_sequence().flavor() != b.as_sequence().flavor()) return std::nullopt;
+  if (!IsListOrTuple(a) || !IsListOrTuple(b) || a.as_sequence().flavor() != b.as_sequence().flavor())
+    return std::nullopt;
   List items = a.as_sequence().items();
   const List& more = b.as_sequence().items();
   context.ChargeItems(items.size() + more.size());
@@ -153,7 +175,8 @@ std::optional<Value> Join(Context& context, const Value& a, const Value& b) {
 
 std::optional<Value> NonNumeric(Context& context, ArithmeticOp op, const Value& a, const Value& b) {
   switch (op) {
-    case ArithmeticOp::kAdd: return Join(context, a, b);
+    case ArithmeticOp::kAdd:
+      return Join(context, a, b);
     case ArithmeticOp::kMultiply: {
       auto repeated = Repeat(context, a, b);
       return repeated ? repeated : Repeat(context, b, a);
@@ -161,7 +184,8 @@ std::optional<Value> NonNumeric(Context& context, ArithmeticOp op, const Value& 
     case ArithmeticOp::kModulo:
       if (a.is_string()) return Value(PercentFormat(context, a.as_text(), b));
       return std::nullopt;
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 

@@ -30,7 +30,8 @@ List SplitAt(char separator, const Text& text) {
 
 }  // namespace
 
-AttributePath::AttributePath(const Value& attribute, std::optional<Value> otherwise) : otherwise_(std::move(otherwise)) {
+AttributePath::AttributePath(const Value& attribute, std::optional<Value> otherwise)
+    : otherwise_(std::move(otherwise)) {
   if (attribute.is_none()) return;
   if (!attribute.is_string()) {
     parts_.push_back(attribute);

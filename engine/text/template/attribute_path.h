@@ -14,8 +14,8 @@ class Context;
 
 class AttributePath {
  public:
-  // `attribute` is a string of parts with dots between them, an integer, or none for the item itself. What is missing on the way is
-  // `otherwise`, where given.
+  // `attribute` is a string of parts with dots between them, an integer, or none for the item itself. What is missing
+  // on the way is `otherwise`, where given.
   explicit AttributePath(const Value& attribute, std::optional<Value> otherwise = std::nullopt);
 
   // The paths of "a,b.c".

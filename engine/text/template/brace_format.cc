@@ -50,7 +50,9 @@ class SpecificationReader {
   }
 
  private:
-  bool AtAny(std::string_view chars) const { return at_ < text_.size() && chars.find(text_[at_]) != std::string_view::npos; }
+  bool AtAny(std::string_view chars) const {
+    return at_ < text_.size() && chars.find(text_[at_]) != std::string_view::npos;
+  }
   char Take() { return text_[at_++]; }
 
   void ReadAlignment(Specification& spec) {
@@ -81,7 +83,8 @@ std::string GroupThousands(std::string number) {
 }
 
 Text FormatNumber(const Specification& spec, const Value& value) {
-  const bool as_real = value.is(Value::Kind::kFloat) || (spec.kind != '\0' && std::string_view("eEfFgG%").find(spec.kind) != std::string_view::npos);
+  const bool as_real = value.is(Value::Kind::kFloat) ||
+                       (spec.kind != '\0' && std::string_view("eEfFgG%").find(spec.kind) != std::string_view::npos);
   std::string number;
   if (!as_real) {
     number = FormatInteger(value.as_int(), spec.kind == '\0' || spec.kind == 'n' ? 'd' : spec.kind);
@@ -96,8 +99,10 @@ Text FormatNumber(const Specification& spec, const Value& value) {
 Text PadTo(Context& context, const Specification& spec, const Text& text, bool is_number) {
   const Text fill(spec.fill);
   switch (spec.align) {
-    case '<': return Pad(context, text, spec.width, Alignment::kLeft, fill);
-    case '>': return Pad(context, text, spec.width, Alignment::kRight, fill);
+    case '<':
+      return Pad(context, text, spec.width, Alignment::kLeft, fill);
+    case '>':
+      return Pad(context, text, spec.width, Alignment::kRight, fill);
     case '^': {
       // Here an odd space is on the right, unlike str.center.
       const Int size = static_cast<Int>(CountCodePoints(text.bytes()));
@@ -109,7 +114,8 @@ Text PadTo(Context& context, const Specification& spec, const Text& text, bool i
       const Int rest = spec.width - static_cast<Int>(sign);
       return Concat(text.Slice(0, sign), Pad(context, text.Slice(sign, text.size()), rest, Alignment::kRight, fill));
     }
-    default: return Pad(context, text, spec.width, is_number ? Alignment::kRight : Alignment::kLeft, fill);
+    default:
+      return Pad(context, text, spec.width, is_number ? Alignment::kRight : Alignment::kLeft, fill);
   }
 }
 
@@ -119,8 +125,10 @@ Text FormatValue(Context& context, const Value& value, std::string_view specific
   if (value.is_number() && !(value.is_bool() && spec.kind == '\0')) {
     return PadTo(context, spec, FormatNumber(spec, value), true);
   }
-  if (!value.is_string() && !value.is_bool()) Fail(fmt::format("unsupported format string passed to {}.__format__", TypeName(value)));
-  if (spec.kind != 's' && spec.kind != '\0') Fail(fmt::format("Unknown format code '{}' for object of type 'str'", spec.kind));
+  if (!value.is_string() && !value.is_bool())
+    Fail(fmt::format("unsupported format string passed to {}.__format__", TypeName(value)));
+  if (spec.kind != 's' && spec.kind != '\0')
+    Fail(fmt::format("Unknown format code '{}' for object of type 'str'", spec.kind));
   Text text = ToText(value);
   if (spec.precision >= 0) {
     const std::vector<size_t> offsets = CodePointOffsets(text.bytes());
@@ -149,7 +157,8 @@ class BraceFormatter {
  private:
   void Brace() {
     const char brace = bytes_[at_++];
-    if (at_ < bytes_.size() && bytes_[at_] == brace) return out_.AppendSlice(format_, at_, at_ + 1), static_cast<void>(++at_);
+    if (at_ < bytes_.size() && bytes_[at_] == brace)
+      return out_.AppendSlice(format_, at_, at_ + 1), static_cast<void>(++at_);
     if (brace == '}') Fail("Single '}' encountered in format string");
     const size_t close = bytes_.find('}', at_);
     if (close == std::string_view::npos) Fail("expected '}' before end of string");
@@ -188,7 +197,8 @@ class BraceFormatter {
   static std::optional<size_t> AsIndex(std::string_view text) {
     size_t index = 0;
     const auto read = std::from_chars(text.data(), text.data() + text.size(), index);
-    return !text.empty() && read.ec == std::errc() && read.ptr == text.data() + text.size() ? std::optional(index) : std::nullopt;
+    return !text.empty() && read.ec == std::errc() && read.ptr == text.data() + text.size() ? std::optional(index)
+                                                                                            : std::nullopt;
   }
 
   static Value KeyOf(std::string_view text) {

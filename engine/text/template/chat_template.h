@@ -1,10 +1,10 @@
-// ChatTemplate: a model's own Jinja template, run in a sandbox: nothing but values in scope, with limits on steps, depth and
-// output. Its output equals python3-jinja2's as Hugging Face sets it up (trim_blocks, lstrip_blocks, loop controls,
-// `raise_exception`, `strftime_now`, `tojson` without HTML escapes, immutable sandbox).
+// ChatTemplate: a model's own Jinja template, run in a sandbox: nothing but values in scope, with limits on steps,
+// depth and output. Its output equals python3-jinja2's as Hugging Face sets it up (trim_blocks, lstrip_blocks, loop
+// controls, `raise_exception`, `strftime_now`, `tojson` without HTML escapes, immutable sandbox).
 //
 // Thread-safety: immutable after Parse; any number of threads may render.
-// Errors: INVALID_ARGUMENT with line and column for a template that does not parse; FAILED_PRECONDITION with the template's
-// own words for raise_exception; RESOURCE_EXHAUSTED naming the limit that stopped it.
+// Errors: INVALID_ARGUMENT with line and column for a template that does not parse; FAILED_PRECONDITION with the
+// template's own words for raise_exception; RESOURCE_EXHAUSTED naming the limit that stopped it.
 
 #ifndef HEADSTART_ENGINE_TEXT_TEMPLATE_CHAT_TEMPLATE_H_
 #define HEADSTART_ENGINE_TEXT_TEMPLATE_CHAT_TEMPLATE_H_
@@ -24,9 +24,9 @@
 namespace headstart {
 
 struct TemplateLimits {
-  int64_t max_steps = 5'000'000;             // evaluated nodes: a 10,000-message chat takes under a million
-  int max_depth = 200;                       // nested expressions, blocks and macro calls
-  int64_t max_output_bytes = 16 << 20;       // several times the largest context there is
+  int64_t max_steps = 5'000'000;        // evaluated nodes: a 10,000-message chat takes under a million
+  int max_depth = 200;                  // nested expressions, blocks and macro calls
+  int64_t max_output_bytes = 16 << 20;  // several times the largest context there is
 };
 
 // What a template sees. Values keep the order of their keys.
@@ -38,7 +38,8 @@ struct ChatInput {
   absl::Time now;                                     // for strftime_now; local time is UTC
 };
 
-// The prompt, and which of its bytes came from the caller rather than from the template: those never become control tokens.
+// The prompt, and which of its bytes came from the caller rather than from the template: those never become control
+// tokens.
 struct RenderedPrompt {
   std::string text;
   std::vector<TextRange> from_caller;
@@ -57,12 +58,12 @@ class ChatTemplate {
   virtual absl::StatusOr<RenderedPrompt> Render(const ChatInput& input) const = 0;
 };
 
-// Tool definitions with the keys of every object in one fixed order (type, function, name, description, parameters first, the rest by
-// name), so that two callers who differ in key order alone share a prefix.
+// Tool definitions with the keys of every object in one fixed order (type, function, name, description, parameters
+// first, the rest by name), so that two callers who differ in key order alone share a prefix.
 nlohmann::ordered_json CanonicalTools(const nlohmann::ordered_json& tools);
 
-// Whether rendering more messages extends what fewer rendered to, tried on a probe conversation. A template that does not
-// costs its users the cache; the caller logs it.
+// Whether rendering more messages extends what fewer rendered to, tried on a probe conversation. A template that does
+// not costs its users the cache; the caller logs it.
 bool KeepsPrefixes(const ChatTemplate& chat_template);
 
 }  // namespace headstart

@@ -8,7 +8,8 @@ namespace headstart::jinja {
 namespace {
 
 constexpr int64_t kNamesPerStep = 16;  // comparing names is quick
-constexpr int kMaxScopeDepth = 1000;   // blocks around a macro around a macro; deeper than max_depth, as macros may be returned
+constexpr int kMaxScopeDepth =
+    1000;  // blocks around a macro around a macro; deeper than max_depth, as macros may be returned
 
 }  // namespace
 

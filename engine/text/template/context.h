@@ -1,8 +1,8 @@
 // Context: one rendering. Holds the variables, the text written so far, and the limits with what is used of them.
 //
-// Work is counted in steps: one for each node evaluated, one for each kBytesPerStep bytes of a string made and for each kItemsPerStep
-// items of a list made. A bound on steps so bounds time and memory alike.
-// Thread-safety: none; it lives for one Render.
+// Work is counted in steps: one for each node evaluated, one for each kBytesPerStep bytes of a string made and for each
+// kItemsPerStep items of a list made. A bound on steps so bounds time and memory alike. Thread-safety: none; it lives
+// for one Render.
 
 #ifndef HEADSTART_ENGINE_TEXT_TEMPLATE_CONTEXT_H_
 #define HEADSTART_ENGINE_TEXT_TEMPLATE_CONTEXT_H_

@@ -54,7 +54,9 @@ Arguments CallArguments::Evaluate(Context& context) const {
 }
 
 NameExpression::NameExpression(Position position, std::string name)
-    : Expression(position), name_(std::move(name)), undefined_(Value::MakeUndefined(fmt::format("'{}' is undefined", name_))) {}
+    : Expression(position),
+      name_(std::move(name)),
+      undefined_(Value::MakeUndefined(fmt::format("'{}' is undefined", name_))) {}
 
 Value NameExpression::DoEvaluate(Context& context) const {
   const Value* found = context.Find(name_);
@@ -167,12 +169,18 @@ bool Compare(Context& context, CompareOp op, const Value& a, const Value& b) {
   if (op == CompareOp::kNotIn) return !Contains(context, b, a);
   ChargeComparison(context, a, b);
   switch (op) {
-    case CompareOp::kEqual: return Equals(a, b);
-    case CompareOp::kNotEqual: return !Equals(a, b);
-    case CompareOp::kLess: return LessThan(a, b, "<");
-    case CompareOp::kGreater: return LessThan(b, a, ">");
-    case CompareOp::kLessEqual: return LessThan(a, b, "<=") || Equals(a, b);
-    default: return LessThan(b, a, ">=") || Equals(a, b);
+    case CompareOp::kEqual:
+      return Equals(a, b);
+    case CompareOp::kNotEqual:
+      return !Equals(a, b);
+    case CompareOp::kLess:
+      return LessThan(a, b, "<");
+    case CompareOp::kGreater:
+      return LessThan(b, a, ">");
+    case CompareOp::kLessEqual:
+      return LessThan(a, b, "<=") || Equals(a, b);
+    default:
+      return LessThan(b, a, ">=") || Equals(a, b);
   }
 }
 

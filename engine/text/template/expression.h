@@ -256,7 +256,10 @@ class LogicExpression : public Expression {
 class ConditionalExpression : public Expression {
  public:
   ConditionalExpression(Position position, ExpressionPtr condition, ExpressionPtr then, ExpressionPtr otherwise)
-      : Expression(position), condition_(std::move(condition)), then_(std::move(then)), otherwise_(std::move(otherwise)) {}
+      : Expression(position),
+        condition_(std::move(condition)),
+        then_(std::move(then)),
+        otherwise_(std::move(otherwise)) {}
 
  private:
   Value DoEvaluate(Context& context) const override;

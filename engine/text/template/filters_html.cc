@@ -1,4 +1,5 @@
-// Filters for HTML and URLs. Prompts are not HTML, so nothing is ever escaped unasked, and what is escaped is text like any other.
+// Filters for HTML and URLs. Prompts are not HTML, so nothing is ever escaped unasked, and what is escaped is text like
+// any other.
 
 #include <array>
 
@@ -15,12 +16,18 @@ namespace {
 
 std::string_view Entity(char c) {
   switch (c) {
-    case '&': return "&amp;";
-    case '<': return "&lt;";
-    case '>': return "&gt;";
-    case '"': return "&#34;";
-    case '\'': return "&#39;";
-    default: return "";
+    case '&':
+      return "&amp;";
+    case '<':
+      return "&lt;";
+    case '>':
+      return "&gt;";
+    case '"':
+      return "&#34;";
+    case '\'':
+      return "&#39;";
+    default:
+      return "";
   }
 }
 

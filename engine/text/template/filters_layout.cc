@@ -151,13 +151,15 @@ Value WordWrap(Context& context, const Value& input, const Arguments& arguments)
   List wrapped;
   for (const Value& line : SplitLines(context, RequireText(input, "wordwrap"), LineEnds::kDrop)) {
     context.ChargeItems(line.as_text().size() * Context::kItemsPerStep);
-    const List lines = Wrapper(line.as_text(), static_cast<size_t>(std::min(width, kNoLimit)), bound.GetBool(1, true)).Run();
+    const List lines =
+        Wrapper(line.as_text(), static_cast<size_t>(std::min(width, kNoLimit)), bound.GetBool(1, true)).Run();
     wrapped.emplace_back(JoinTexts(context, separator, lines, JoinItems::kRefuse));
   }
   return Value(JoinTexts(context, separator, wrapped, JoinItems::kRefuse));
 }
 
-constexpr NamedFilter kFilters[] = {{"indent", Indent}, {"center", Center}, {"truncate", Truncate}, {"wordwrap", WordWrap}};
+constexpr NamedFilter kFilters[] = {
+    {"indent", Indent}, {"center", Center}, {"truncate", Truncate}, {"wordwrap", WordWrap}};
 
 }  // namespace
 

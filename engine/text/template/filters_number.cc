@@ -165,7 +165,8 @@ Value FileSizeFormat(Context& context, const Value& input, const Arguments& argu
   double unit = base;
   size_t prefix = 0;
   while (bytes >= unit * base && prefix + 1 < kPrefixes.size()) unit *= base, ++prefix;
-  const std::string name = binary ? fmt::format("{}iB", prefix == 0 ? 'K' : kPrefixes[prefix]) : fmt::format("{}B", kPrefixes[prefix]);
+  const std::string name =
+      binary ? fmt::format("{}iB", prefix == 0 ? 'K' : kPrefixes[prefix]) : fmt::format("{}B", kPrefixes[prefix]);
   return Value::MakeString(fmt::format("{} {}", FormatReal(bytes / unit, 'f', 1), name));
 }
 

@@ -93,7 +93,8 @@ Value Unique(Context& context, const Value& input, const Arguments& arguments) {
   for (Value& item : Iterate(context, input)) {
     Value key = KeyOf(context, path, item, bound.GetBool(0, false));
     RequireHashable(key);
-    const bool known = std::any_of(seen.begin(), seen.end(), [&](const Value& other) { return Compare(context, CompareOp::kEqual, key, other); });
+    const bool known = std::any_of(seen.begin(), seen.end(),
+                                   [&](const Value& other) { return Compare(context, CompareOp::kEqual, key, other); });
     if (known) continue;
     seen.push_back(std::move(key));
     unique.push_back(std::move(item));
@@ -123,7 +124,8 @@ Value Sum(Context& context, const Value& input, const Arguments& arguments) {
   const AttributePath path(bound.Get(0));
   Value total = bound.Get(1, Value(Int{0}));
   if (total.is_string()) Fail("sum() can't sum strings [use ''.join(seq) instead]");
-  for (const Value& item : Iterate(context, input)) total = Arithmetic(context, ArithmeticOp::kAdd, total, path.Get(context, item));
+  for (const Value& item : Iterate(context, input))
+    total = Arithmetic(context, ArithmeticOp::kAdd, total, path.Get(context, item));
   return total;
 }
 
@@ -140,13 +142,15 @@ Value GroupBy(Context& context, const Value& input, const Arguments& arguments) 
   List groups;
   for (size_t begin = 0, end; begin < items.size(); begin = end) {
     List members;
-    for (end = begin; end < items.size() && Compare(context, CompareOp::kEqual, items[begin].keys[0], items[end].keys[0]); ++end) {
+    for (end = begin;
+         end < items.size() && Compare(context, CompareOp::kEqual, items[begin].keys[0], items[end].keys[0]); ++end) {
       members.push_back(items[end].item);
     }
     if (end == begin) ++end;  // a key that does not equal itself
     Value name = path.Get(context, items[begin].item);
     List pair{std::move(name), Value::MakeList(std::move(members))};
-    groups.emplace_back(std::make_shared<const Sequence>(Sequence::Flavor::kTuple, std::move(pair), std::string(Sequence::kGroupLabel)));
+    groups.emplace_back(std::make_shared<const Sequence>(Sequence::Flavor::kTuple, std::move(pair),
+                                                         std::string(Sequence::kGroupLabel)));
   }
   return Value::MakeList(std::move(groups));
 }

@@ -34,7 +34,8 @@ Value First(Context& context, const Value& input, const Arguments& arguments) {
 
 Value Last(Context& context, const Value& input, const Arguments& arguments) {
   Bind(arguments, "last", {});
-  if (input.is(Value::Kind::kSequence) && !input.as_sequence().has_length()) Fail("'generator' object is not reversible");
+  if (input.is(Value::Kind::kSequence) && !input.as_sequence().has_length())
+    Fail("'generator' object is not reversible");
   if (input.is_string() && !input.as_text().empty()) return GetItem(context, input, Value(Int{-1}));
   const List items = Iterate(context, input);
   return items.empty() ? Value::MakeUndefined("No last item, sequence was empty.") : items.back();
@@ -115,7 +116,9 @@ Arguments Rest(const Arguments& arguments, size_t count) {
 std::function<Value(const Value&)> MapFunction(Context& context, const Arguments& arguments) {
   if (arguments.positional.empty() && arguments.FindNamed("attribute") != nullptr) {
     const auto bound = Bind(arguments, "map", {"attribute", "default"});
-    return [&context, path = AttributePath(bound.Require(0), bound.GetOptional(1))](const Value& v) { return path.Get(context, v); };
+    return [&context, path = AttributePath(bound.Require(0), bound.GetOptional(1))](const Value& v) {
+      return path.Get(context, v);
+    };
   }
   if (arguments.positional.empty()) Fail("map requires a filter argument");
   const Text name = ToText(arguments.positional[0]);

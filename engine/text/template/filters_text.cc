@@ -1,8 +1,8 @@
 // Filters on strings as they are: case, trimming, replacing, joining, formatting.
 
+#include "engine/text/template/attribute_path.h"
 #include "engine/text/template/context.h"
 #include "engine/text/template/filters.h"
-#include "engine/text/template/attribute_path.h"
 #include "engine/text/template/json_value.h"
 #include "engine/text/template/operators.h"
 #include "engine/text/template/percent_format.h"

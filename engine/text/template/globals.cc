@@ -53,7 +53,8 @@ std::vector<Dict::Entry> EntriesOf(Context& context, std::string_view function, 
   } else if (!arguments.positional.empty()) {
     for (const Value& item : Iterate(context, arguments.positional[0])) {
       List pair = Iterate(context, item);
-      if (pair.size() != 2) Fail(fmt::format("{} update sequence element has length {}; 2 is required", function, pair.size()));
+      if (pair.size() != 2)
+        Fail(fmt::format("{} update sequence element has length {}; 2 is required", function, pair.size()));
       entries.emplace_back(std::move(pair[0]), std::move(pair[1]));
     }
   }

@@ -1,5 +1,5 @@
-// The functions every template may call: range, dict, namespace, cycler, joiner, and what Hugging Face adds, raise_exception and
-// strftime_now.
+// The functions every template may call: range, dict, namespace, cycler, joiner, and what Hugging Face adds,
+// raise_exception and strftime_now.
 
 #ifndef HEADSTART_ENGINE_TEXT_TEMPLATE_GLOBALS_H_
 #define HEADSTART_ENGINE_TEXT_TEMPLATE_GLOBALS_H_

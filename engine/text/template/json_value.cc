@@ -13,8 +13,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<std::string_view, 11> kTrustedRoles = {"system", "user",          "assistant", "tool",     "developer", "function",
-                                                            "ipython", "tool_response", "model",     "observation", "environment"};
+constexpr std::array<std::string_view, 11> kTrustedRoles = {"system",    "user",        "assistant",  "tool",
+                                                            "developer", "function",    "ipython",    "tool_response",
+                                                            "model",     "observation", "environment"};
 
 Text CallerText(const Json& json) { return Text::FromCaller(json.get_ref<const std::string&>()); }
 
@@ -23,7 +24,8 @@ Value Convert(const Json& json, int level);
 Value ConvertObject(const Json& json, int level) {
   std::vector<Dict::Entry> entries;
   entries.reserve(json.size());
-  for (const auto& [key, value] : json.items()) entries.emplace_back(Value(Text::FromCaller(key)), Convert(value, level + 1));
+  for (const auto& [key, value] : json.items())
+    entries.emplace_back(Value(Text::FromCaller(key)), Convert(value, level + 1));
   return Value(std::make_shared<const Dict>(std::move(entries)));
 }
 
@@ -37,14 +39,22 @@ Value ConvertArray(const Json& json, int level) {
 Value Convert(const Json& json, int level) {
   if (level > kMaxNesting) FailLimit(fmt::format("the input nests deeper than {} levels", kMaxNesting));
   switch (json.type()) {
-    case Json::value_t::boolean: return Value(json.get<bool>());
-    case Json::value_t::number_integer: return Value(Int{json.get<int64_t>()});
-    case Json::value_t::number_unsigned: return Value(Int{json.get<uint64_t>()});
-    case Json::value_t::number_float: return Value(json.get<double>());
-    case Json::value_t::string: return Value(CallerText(json));
-    case Json::value_t::array: return ConvertArray(json, level);
-    case Json::value_t::object: return ConvertObject(json, level);
-    default: return Value();
+    case Json::value_t::boolean:
+      return Value(json.get<bool>());
+    case Json::value_t::number_integer:
+      return Value(Int{json.get<int64_t>()});
+    case Json::value_t::number_unsigned:
+      return Value(Int{json.get<uint64_t>()});
+    case Json::value_t::number_float:
+      return Value(json.get<double>());
+    case Json::value_t::string:
+      return Value(CallerText(json));
+    case Json::value_t::array:
+      return ConvertArray(json, level);
+    case Json::value_t::object:
+      return ConvertObject(json, level);
+    default:
+      return Value();
   }
 }
 

@@ -19,7 +19,8 @@ Json Probe() {
                       {{"role", "user"}, {"content", "Thank you."}}});
 }
 
-absl::StatusOr<RenderedPrompt> RenderFirst(const ChatTemplate& chat_template, const Json& messages, size_t count, bool prompt) {
+absl::StatusOr<RenderedPrompt> RenderFirst(const ChatTemplate& chat_template, const Json& messages, size_t count,
+                                           bool prompt) {
   Json first = Json::array();
   std::copy_n(messages.begin(), count, std::back_inserter(first));
   ChatInput input;

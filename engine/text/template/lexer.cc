@@ -15,7 +15,9 @@ namespace {
 constexpr auto npos = std::string_view::npos;
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsNameStart(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_' || static_cast<unsigned char>(c) >= 0x80; }
+bool IsNameStart(char c) {
+  return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_' || static_cast<unsigned char>(c) >= 0x80;
+}
 bool IsNamePart(char c) { return IsNameStart(c) || IsDigit(c); }
 
 // Line ends as "\n", and without the last one.
@@ -83,14 +85,18 @@ class Lexer {
   void SkipNewline() {
     if (at_ < text_.size() && text_[at_] == '\n') ++at_;
   }
-  bool LooksAt(size_t offset, std::string_view what) const { return text_.substr(std::min(offset, text_.size()), what.size()) == what; }
+  bool LooksAt(size_t offset, std::string_view what) const {
+    return text_.substr(std::min(offset, text_.size()), what.size()) == what;
+  }
   char CharAt(size_t offset) const { return offset < text_.size() ? text_[offset] : '\0'; }
 
   Position PositionOf(size_t offset);
   Token& Emit(TokenKind kind, size_t offset, std::string text = "") {
     return tokens_.emplace_back(Token{kind, PositionOf(offset), std::move(text), Value()});
   }
-  [[noreturn]] void Fail(size_t offset, std::string message) { throw SyntaxError{PositionOf(offset), std::move(message)}; }
+  [[noreturn]] void Fail(size_t offset, std::string message) {
+    throw SyntaxError{PositionOf(offset), std::move(message)};
+  }
 
   const std::string source_;
   const std::string_view text_;
@@ -138,7 +144,9 @@ void Lexer::EmitData(size_t begin, size_t end) {
 void Lexer::ReadDataAndTag() {
   const size_t begin = at_;
   size_t tag = begin;
-  while ((tag = text_.find('{', tag)) != npos && CharAt(tag + 1) != '{' && CharAt(tag + 1) != '%' && CharAt(tag + 1) != '#') ++tag;
+  while ((tag = text_.find('{', tag)) != npos && CharAt(tag + 1) != '{' && CharAt(tag + 1) != '%' &&
+         CharAt(tag + 1) != '#')
+    ++tag;
   if (tag == npos) {
     EmitData(begin, text_.size());
     at_ = text_.size();
@@ -217,7 +225,8 @@ void Lexer::ReadTag(TokenKind begin, TokenKind end, std::string_view closing) {
   while (true) {
     SkipSpace();
     if (ReadTagEnd(end, closing)) return;
-    if (at_ >= text_.size()) Fail(tag, fmt::format("unexpected end of template: the tag is not closed by '{}'", closing));
+    if (at_ >= text_.size())
+      Fail(tag, fmt::format("unexpected end of template: the tag is not closed by '{}'", closing));
     ReadToken();
   }
 }
@@ -283,7 +292,8 @@ std::optional<Int> ParseDigits(std::string_view digits, int base) {
   for (char c : digits) {
     if (c == '_') continue;
     const int digit = IsDigit(c) ? c - '0' : (c | 0x20) - 'a' + 10;
-    if (__builtin_mul_overflow(value, Int{base}, &value) || __builtin_add_overflow(value, Int{digit}, &value)) return std::nullopt;
+    if (__builtin_mul_overflow(value, Int{base}, &value) || __builtin_add_overflow(value, Int{digit}, &value))
+      return std::nullopt;
   }
   return value;
 }
@@ -312,7 +322,8 @@ void Lexer::ReadNumber() {
     if (end > at_ + 1 + sign) is_float = true, at_ = end;
   }
   std::string spelling(text_.substr(digits, at_ - digits));
-  Token& token = Emit(is_float ? TokenKind::kFloat : TokenKind::kInteger, begin, std::string(text_.substr(begin, at_ - begin)));
+  Token& token =
+      Emit(is_float ? TokenKind::kFloat : TokenKind::kInteger, begin, std::string(text_.substr(begin, at_ - begin)));
   if (is_float) {
     spelling.erase(std::remove(spelling.begin(), spelling.end(), '_'), spelling.end());
     token.number = Value(std::strtod(spelling.c_str(), nullptr));
@@ -341,7 +352,8 @@ void Lexer::Balance(char bracket, Position position) {
   if (open_brackets_.empty()) throw SyntaxError{position, fmt::format("unexpected '{}'", bracket)};
   const char expected = open_brackets_.back();
   open_brackets_.pop_back();
-  if (expected != bracket) throw SyntaxError{position, fmt::format("unexpected '{}', expected '{}'", bracket, expected)};
+  if (expected != bracket)
+    throw SyntaxError{position, fmt::format("unexpected '{}', expected '{}'", bracket, expected)};
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// The lexer: template text to tokens, with whitespace already trimmed as trim_blocks, lstrip_blocks and the signs `-` and `+` ask for.
+// The lexer: template text to tokens, with whitespace already trimmed as trim_blocks, lstrip_blocks and the signs `-`
+// and `+` ask for.
 //
 // Errors: throws SyntaxError.
 
@@ -24,7 +25,19 @@ struct SyntaxError {
   std::string message;
 };
 
-enum class TokenKind { kData, kBlockBegin, kBlockEnd, kVariableBegin, kVariableEnd, kName, kString, kInteger, kFloat, kOperator, kEnd };
+enum class TokenKind {
+  kData,
+  kBlockBegin,
+  kBlockEnd,
+  kVariableBegin,
+  kVariableEnd,
+  kName,
+  kString,
+  kInteger,
+  kFloat,
+  kOperator,
+  kEnd
+};
 
 struct Token {
   TokenKind kind = TokenKind::kEnd;

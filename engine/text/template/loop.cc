@@ -32,9 +32,7 @@ class ChangedFunction : public Object {
 
 }  // namespace
 
-Flow ForStatement::DoExecute(Context& context) const {
-  return RunOver(context, parts_.iterable->Evaluate(context), 0);
-}
+Flow ForStatement::DoExecute(Context& context) const { return RunOver(context, parts_.iterable->Evaluate(context), 0); }
 
 List ForStatement::Select(Context& context, const Value& items) const {
   List all = Iterate(context, items);

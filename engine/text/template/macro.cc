@@ -57,7 +57,8 @@ void Macro::BindAll(Context& context, const Arguments& arguments) const {
   if (definition_.takes_caller && !HasParameter("caller")) context.Set("caller", caller);
   if (definition_.takes_kwargs) context.Set("kwargs", Value(std::make_shared<const Dict>(std::move(others))));
   if (definition_.takes_varargs) {
-    context.Set("varargs", Value::MakeTuple({arguments.positional.begin() + static_cast<ptrdiff_t>(taken), arguments.positional.end()}));
+    context.Set("varargs", Value::MakeTuple({arguments.positional.begin() + static_cast<ptrdiff_t>(taken),
+                                             arguments.positional.end()}));
   } else if (arguments.positional.size() > taken) {
     Fail(fmt::format("macro '{}' takes not more than {} argument(s)", definition_.name, taken));
   }
@@ -75,7 +76,8 @@ Value Macro::Call(Context& context, const Arguments& arguments) {
 }
 
 Flow MacroStatement::DoExecute(Context& context) const {
-  context.Set(definition_.name, Value(std::shared_ptr<Object>(std::make_shared<Macro>(definition_, context.CaptureScope()))));
+  context.Set(definition_.name,
+              Value(std::shared_ptr<Object>(std::make_shared<Macro>(definition_, context.CaptureScope()))));
   return Flow::kNext;
 }
 

@@ -13,7 +13,8 @@
 
 namespace headstart::jinja {
 
-// What is known of a macro before it runs. The body decides what else it takes: naming `varargs`, `kwargs` or `caller` is enough.
+// What is known of a macro before it runs. The body decides what else it takes: naming `varargs`, `kwargs` or `caller`
+// is enough.
 struct MacroDefinition {
   struct Parameter {
     std::string name;

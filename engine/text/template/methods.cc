@@ -87,24 +87,29 @@ bool IsUnsafe(const Value& value, std::string_view name) {
   return IsAmong(name, {"append", "clear", "pop", "reverse", "insert", "sort", "extend", "remove"});
 }
 
-bool IsInternal(std::string_view name) { return IsAmong(name, {"__class__", "__dict__", "__init__", "__doc__", "__eq__", "__hash__", "__getattribute__", "__subclasshook__", "__reduce__", "__new__"}); }
+bool IsInternal(std::string_view name) {
+  return IsAmong(name, {"__class__", "__dict__", "__init__", "__doc__", "__eq__", "__hash__", "__getattribute__",
+                        "__subclasshook__", "__reduce__", "__new__"});
+}
 
 }  // namespace
 
 const NamedMethod* FindDictMethod(std::string_view name) {
-  const auto* found = std::find_if(std::begin(kDictMethods), std::end(kDictMethods), [&](const auto& m) { return m.name == name; });
+  const auto* found =
+      std::find_if(std::begin(kDictMethods), std::end(kDictMethods), [&](const auto& m) { return m.name == name; });
   return found == std::end(kDictMethods) ? nullptr : found;
 }
 
 const NamedMethod* FindSequenceMethod(std::string_view name) {
-  const auto* found =
-      std::find_if(std::begin(kSequenceMethods), std::end(kSequenceMethods), [&](const auto& m) { return m.name == name; });
+  const auto* found = std::find_if(std::begin(kSequenceMethods), std::end(kSequenceMethods),
+                                   [&](const auto& m) { return m.name == name; });
   return found == std::end(kSequenceMethods) ? nullptr : found;
 }
 
 std::optional<Value> FindMethod(const Value& value, std::string_view name) {
   if (IsUnsafe(value, name) || IsInternal(name)) {
-    return Value::MakeUndefined(fmt::format("access to attribute '{}' of '{}' object is unsafe.", name, TypeName(value)));
+    return Value::MakeUndefined(
+        fmt::format("access to attribute '{}' of '{}' object is unsafe.", name, TypeName(value)));
   }
   const NamedMethod* method = nullptr;
   if (value.is_dict()) method = FindDictMethod(name);

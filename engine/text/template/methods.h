@@ -1,4 +1,5 @@
-// Methods of str, dict, list and the like. Those that would change their object are refused, as the immutable sandbox does.
+// Methods of str, dict, list and the like. Those that would change their object are refused, as the immutable sandbox
+// does.
 
 #ifndef HEADSTART_ENGINE_TEXT_TEMPLATE_METHODS_H_
 #define HEADSTART_ENGINE_TEXT_TEMPLATE_METHODS_H_

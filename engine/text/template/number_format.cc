@@ -25,7 +25,8 @@ std::string FormatInteger(Int value, char kind) {
   Unsigned rest = value < 0 ? -static_cast<Unsigned>(value) : static_cast<Unsigned>(value);
   std::string digits;
   do {
-    digits.insert(digits.begin(), (kind == 'X' ? "0123456789ABCDEF" : "0123456789abcdef")[rest % static_cast<unsigned>(base)]);
+    digits.insert(digits.begin(),
+                  (kind == 'X' ? "0123456789ABCDEF" : "0123456789abcdef")[rest % static_cast<unsigned>(base)]);
     rest /= static_cast<unsigned>(base);
   } while (rest != 0);
   return (value < 0 ? "-" : "") + digits;

@@ -144,11 +144,16 @@ bool Equals(const Value& a, const Value& b) {
   if (a.is_number() && b.is_number()) return NumbersEqual(a, b);
   if (a.kind() != b.kind()) return false;
   switch (a.kind()) {
-    case Value::Kind::kString: return a.as_text() == b.as_text();
-    case Value::Kind::kSequence: return SequencesEqual(a.as_sequence(), b.as_sequence());
-    case Value::Kind::kDict: return DictsEqual(a.as_dict(), b.as_dict());
-    case Value::Kind::kObject: return a.as_object() == b.as_object();
-    default: return true;  // undefined and none
+    case Value::Kind::kString:
+      return a.as_text() == b.as_text();
+    case Value::Kind::kSequence:
+      return SequencesEqual(a.as_sequence(), b.as_sequence());
+    case Value::Kind::kDict:
+      return DictsEqual(a.as_dict(), b.as_dict());
+    case Value::Kind::kObject:
+      return a.as_object() == b.as_object();
+    default:
+      return true;  // undefined and none
   }
 }
 
@@ -159,8 +164,8 @@ bool LessThan(const Value& a, const Value& b, std::string_view symbol) {
   if (a.is_integral() && b.is_integral()) return a.as_int() < b.as_int();
   if (a.is_number() && b.is_number()) return a.as_float() < b.as_float();
   if (a.is_string() && b.is_string()) return a.as_text().bytes() < b.as_text().bytes();
-  if (a.is(Value::Kind::kSequence) && b.is(Value::Kind::kSequence) && a.as_sequence().flavor() == b.as_sequence().flavor() &&
-      a.as_sequence().flavor() <= Flavor::kTuple) {
+  if (a.is(Value::Kind::kSequence) && b.is(Value::Kind::kSequence) &&
+      a.as_sequence().flavor() == b.as_sequence().flavor() && a.as_sequence().flavor() <= Flavor::kTuple) {
     return ListLessThan(a.as_sequence().items(), b.as_sequence().items(), symbol);
   }
   Fail(fmt::format("'{}' not supported between instances of '{}' and '{}'", symbol, TypeName(a), TypeName(b)));
@@ -173,35 +178,44 @@ void ChargeComparison(Context& context, const Value& a, const Value& b) {
 bool Contains(Context& context, const Value& container, const Value& item) {
   context.Charge(container.is_dict() ? 1 : container.summary().weight);
   switch (container.kind()) {
-    case Value::Kind::kUndefined: return false;
+    case Value::Kind::kUndefined:
+      return false;
     case Value::Kind::kString:
       if (!item.is_string()) Fail(fmt::format("'in <string>' requires string as left operand, not {}", TypeName(item)));
       return FindBytes(container.as_text().bytes(), item.as_text().bytes(), 0) != std::string_view::npos;
-    case Value::Kind::kDict: RequireHashable(item); return container.as_dict().Find(item) != nullptr;
+    case Value::Kind::kDict:
+      RequireHashable(item);
+      return container.as_dict().Find(item) != nullptr;
     case Value::Kind::kSequence: {
       const List& items = container.as_sequence().Iterate();
       return std::any_of(items.begin(), items.end(), [&](const Value& v) { return v.SameAs(item) || Equals(v, item); });
     }
-    default: Fail(fmt::format("argument of type '{}' is not iterable", TypeName(container)));
+    default:
+      Fail(fmt::format("argument of type '{}' is not iterable", TypeName(container)));
   }
 }
 
 Int LengthOf(const Value& value) {
   switch (value.kind()) {
-    case Value::Kind::kUndefined: return 0;
-    case Value::Kind::kString: return static_cast<Int>(CountCodePoints(value.as_text().bytes()));
-    case Value::Kind::kDict: return static_cast<Int>(value.as_dict().entries().size());
+    case Value::Kind::kUndefined:
+      return 0;
+    case Value::Kind::kString:
+      return static_cast<Int>(CountCodePoints(value.as_text().bytes()));
+    case Value::Kind::kDict:
+      return static_cast<Int>(value.as_dict().entries().size());
     case Value::Kind::kSequence:
       if (value.as_sequence().has_length()) return static_cast<Int>(value.as_sequence().items().size());
       [[fallthrough]];
-    default: Fail(fmt::format("object of type '{}' has no len()", TypeName(value)));
+    default:
+      Fail(fmt::format("object of type '{}' has no len()", TypeName(value)));
   }
 }
 
 std::shared_ptr<const Dict> MakeDict(Context& context, std::vector<Dict::Entry> entries) {
   // Keys that are not strings are looked for one by one.
   constexpr int64_t kKeysPerStep = 16;
-  const auto others = std::count_if(entries.begin(), entries.end(), [](const auto& entry) { return !entry.first.is_string(); });
+  const auto others =
+      std::count_if(entries.begin(), entries.end(), [](const auto& entry) { return !entry.first.is_string(); });
   context.ChargeItems(entries.size() * 2);
   context.Charge(others * others / kKeysPerStep);
   return std::make_shared<const Dict>(std::move(entries));
@@ -214,15 +228,19 @@ bool IsIterable(const Value& value) {
 List Iterate(Context& context, const Value& value) {
   List items;
   switch (value.kind()) {
-    case Value::Kind::kUndefined: return {};
-    case Value::Kind::kSequence: items = value.as_sequence().Iterate(); break;
+    case Value::Kind::kUndefined:
+      return {};
+    case Value::Kind::kSequence:
+      items = value.as_sequence().Iterate();
+      break;
     case Value::Kind::kString:
       context.ChargeItems(value.as_text().size() * Context::kItemsPerStep);  // an allocation each
       return CodePoints(value.as_text());
     case Value::Kind::kDict:
       for (const auto& entry : value.as_dict().entries()) items.push_back(entry.first);
       break;
-    default: Fail(fmt::format("'{}' object is not iterable", TypeName(value)));
+    default:
+      Fail(fmt::format("'{}' object is not iterable", TypeName(value)));
   }
   context.ChargeItems(items.size());
   return items;

@@ -18,8 +18,8 @@ bool Equals(const Value& a, const Value& b);
 // a < b. `symbol` is the operator that a message names.
 bool LessThan(const Value& a, const Value& b, std::string_view symbol = "<");
 
-// Charges for comparing the two, whose parts may be shared many times over. Equals and LessThan themselves are for values known to be
-// small.
+// Charges for comparing the two, whose parts may be shared many times over. Equals and LessThan themselves are for
+// values known to be small.
 void ChargeComparison(Context& context, const Value& a, const Value& b);
 
 bool Contains(Context& context, const Value& container, const Value& item);

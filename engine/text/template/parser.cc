@@ -9,12 +9,18 @@ namespace {
 
 std::string Describe(const Token& token) {
   switch (token.kind) {
-    case TokenKind::kEnd: return "end of template";
-    case TokenKind::kBlockEnd: return "end of statement block";
-    case TokenKind::kVariableEnd: return "end of print statement";
-    case TokenKind::kString: return "a string";
-    case TokenKind::kData: return "template data";
-    default: return fmt::format("'{}'", token.text);
+    case TokenKind::kEnd:
+      return "end of template";
+    case TokenKind::kBlockEnd:
+      return "end of statement block";
+    case TokenKind::kVariableEnd:
+      return "end of print statement";
+    case TokenKind::kString:
+      return "a string";
+    case TokenKind::kData:
+      return "template data";
+    default:
+      return fmt::format("'{}'", token.text);
   }
 }
 

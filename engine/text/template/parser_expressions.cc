@@ -40,7 +40,8 @@ ExpressionPtr Parser::ParseConditional() {
     ExpressionPtr condition = ParseOr();
     ExpressionPtr otherwise;
     if (SkipName("else")) otherwise = ParseExpression();
-    value = std::make_unique<ConditionalExpression>(position, std::move(condition), std::move(value), std::move(otherwise));
+    value =
+        std::make_unique<ConditionalExpression>(position, std::move(condition), std::move(value), std::move(otherwise));
   }
   return value;
 }
@@ -158,7 +159,8 @@ ExpressionPtr Parser::ParseUnary(bool with_filters) {
 ExpressionPtr Parser::ParseNameOrConstant() {
   const Token token = Take();
   const std::string& name = token.text;
-  if (const Value* constant = FindConstant(name)) return std::make_unique<ConstantExpression>(token.position, *constant);
+  if (const Value* constant = FindConstant(name))
+    return std::make_unique<ConstantExpression>(token.position, *constant);
   for (MacroUse& macro : macros_) {
     macro.varargs |= name == "varargs";
     macro.kwargs |= name == "kwargs";
@@ -176,14 +178,17 @@ ExpressionPtr Parser::ParseStrings() {
 
 ExpressionPtr Parser::ParsePrimary() {
   switch (current().kind) {
-    case TokenKind::kName: return ParseNameOrConstant();
-    case TokenKind::kString: return ParseStrings();
+    case TokenKind::kName:
+      return ParseNameOrConstant();
+    case TokenKind::kString:
+      return ParseStrings();
     case TokenKind::kInteger:
     case TokenKind::kFloat: {
       const Token token = Take();
       return std::make_unique<ConstantExpression>(token.position, token.number);
     }
-    default: break;
+    default:
+      break;
   }
   if (AtOperator("[")) return ParseList();
   if (AtOperator("{")) return ParseDict();
@@ -271,7 +276,8 @@ ExpressionPtr Parser::ParseFiltersAndTests(ExpressionPtr input) {
 ExpressionPtr Parser::ParseDot(ExpressionPtr object) {
   const Position position = Take().position;
   const Token name = Take();
-  if (name.kind == TokenKind::kName) return std::make_unique<AttributeExpression>(position, std::move(object), name.text);
+  if (name.kind == TokenKind::kName)
+    return std::make_unique<AttributeExpression>(position, std::move(object), name.text);
   if (name.kind != TokenKind::kInteger) Fail(name.position, "expected name or number");
   auto key = std::make_unique<ConstantExpression>(name.position, name.number);
   return std::make_unique<ItemExpression>(position, std::move(object), std::move(key));
@@ -339,7 +345,8 @@ ExpressionPtr Parser::ParseTest(ExpressionPtr input) {
   std::string name = ParseDottedName("the name of a test");
   CheckKnown(position, FindTest(name) != nullptr, "test", name);
   CallArguments arguments;
-  const bool at_literal = At(TokenKind::kString) || At(TokenKind::kInteger) || At(TokenKind::kFloat) || AtOperator("[") || AtOperator("{");
+  const bool at_literal =
+      At(TokenKind::kString) || At(TokenKind::kInteger) || At(TokenKind::kFloat) || AtOperator("[") || AtOperator("{");
   const bool at_value = At(TokenKind::kName) && !AtAnyName({"else", "or", "and", "if", "in", "not", "is", "recursive"});
   if (AtOperator("(")) {
     arguments = ParseArguments();
@@ -349,7 +356,8 @@ ExpressionPtr Parser::ParseTest(ExpressionPtr input) {
   } else if (AtName("is")) {
     Fail(current().position, "You cannot chain multiple tests with is");
   }
-  ExpressionPtr test = std::make_unique<TestExpression>(position, std::move(input), std::move(name), std::move(arguments));
+  ExpressionPtr test =
+      std::make_unique<TestExpression>(position, std::move(input), std::move(name), std::move(arguments));
   if (!negated) return test;
   return std::make_unique<UnaryExpression>(position, UnaryExpression::Op::kNot, std::move(test));
 }

@@ -106,7 +106,8 @@ Target Parser::ParseTarget(bool with_namespace) {
 
 Parser::StatementPtr Parser::ParseSet(Position position) {
   Target target = ParseTarget(true);
-  if (SkipOperator("=")) return std::make_unique<SetStatement>(position, std::move(target), ParseTuple(Conditionals::kAllowed, false));
+  if (SkipOperator("="))
+    return std::make_unique<SetStatement>(position, std::move(target), ParseTuple(Conditionals::kAllowed, false));
   // The filters come before the body that they apply to.
   const size_t filters = at_;
   ParseFilters(nullptr);

@@ -82,12 +82,23 @@ class PercentFormatter {
     Conversion conversion;
     for (;; ++at_) {
       switch (Peek()) {
-        case '-': conversion.left = true; break;
-        case '0': conversion.zero = true; break;
-        case '#': conversion.alternate = true; break;
-        case '+': conversion.sign = '+'; break;
-        case ' ': conversion.sign = conversion.sign == '+' ? '+' : ' '; break;
-        default: return conversion;
+        case '-':
+          conversion.left = true;
+          break;
+        case '0':
+          conversion.zero = true;
+          break;
+        case '#':
+          conversion.alternate = true;
+          break;
+        case '+':
+          conversion.sign = '+';
+          break;
+        case ' ':
+          conversion.sign = conversion.sign == '+' ? '+' : ' ';
+          break;
+        default:
+          return conversion;
       }
     }
   }
@@ -126,28 +137,34 @@ class PercentFormatter {
     const Text text = Format(conversion, value);
     const bool numeric = conversion.kind != 's' && conversion.kind != 'r' && conversion.kind != 'c';
     if (conversion.zero && numeric && !conversion.left) return EmitZeroPadded(conversion, text);
-    out_.Append(Pad(context_, text, conversion.width, conversion.left ? Alignment::kLeft : Alignment::kRight, Text(" ")));
+    out_.Append(
+        Pad(context_, text, conversion.width, conversion.left ? Alignment::kLeft : Alignment::kRight, Text(" ")));
   }
 
   void EmitZeroPadded(const Conversion& conversion, const Text& text) {
     const bool is_signed = !text.empty() && std::string_view("+- ").find(text.bytes()[0]) != std::string_view::npos;
     const size_t sign = is_signed ? 1 : 0;
     out_.AppendSlice(text, 0, sign);
-    out_.Append(Pad(context_, text.Slice(sign, text.size()), conversion.width - static_cast<Int>(sign), Alignment::kRight, Text("0")));
+    out_.Append(Pad(context_, text.Slice(sign, text.size()), conversion.width - static_cast<Int>(sign),
+                    Alignment::kRight, Text("0")));
   }
 
   Text Format(const Conversion& conversion, const Value& value) {
     switch (conversion.kind) {
-      case 's': return Truncate(ToText(value, context_.max_bytes()), conversion.precision);
+      case 's':
+        return Truncate(ToText(value, context_.max_bytes()), conversion.precision);
       case 'r':
-      case 'a': return Truncate(Repr(value, context_.max_bytes()), conversion.precision);
-      case 'c': return FormatCharacter(value);
+      case 'a':
+        return Truncate(Repr(value, context_.max_bytes()), conversion.precision);
+      case 'c':
+        return FormatCharacter(value);
       case 'd':
       case 'i':
       case 'u':
       case 'x':
       case 'X':
-      case 'o': return FormatWhole(conversion, value);
+      case 'o':
+        return FormatWhole(conversion, value);
       case 'e':
       case 'E':
       case 'f':
@@ -155,9 +172,11 @@ class PercentFormatter {
       case 'g':
       case 'G':
         if (!value.is_number()) Fail(fmt::format("must be real number, not {}", TypeName(value)));
-        return Text(WithSign(FormatReal(value.as_float(), conversion.kind, conversion.precision < 0 ? 6 : conversion.precision),
-                             conversion.sign));
-      default: Fail(fmt::format("unsupported format character '{}'", conversion.kind));
+        return Text(
+            WithSign(FormatReal(value.as_float(), conversion.kind, conversion.precision < 0 ? 6 : conversion.precision),
+                     conversion.sign));
+      default:
+        Fail(fmt::format("unsupported format character '{}'", conversion.kind));
     }
   }
 

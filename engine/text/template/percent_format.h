@@ -14,7 +14,8 @@ class Context;
 // `values` is a tuple, a dict for "%(name)s", or the one value there is.
 Text PercentFormat(Context& context, const Text& format, const Value& values);
 
-// Fields {}, {0}, {name}, with !r and !s, and a specification of fill, alignment, sign, zero, width, precision and type.
+// Fields {}, {0}, {name}, with !r and !s, and a specification of fill, alignment, sign, zero, width, precision and
+// type.
 Text BraceFormat(Context& context, const Text& format, const Arguments& arguments);
 
 }  // namespace headstart::jinja

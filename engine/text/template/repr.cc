@@ -40,15 +40,24 @@ class Printer {
 
 void Printer::Append(const Value& value) {
   switch (value.kind()) {
-    case Value::Kind::kUndefined: return Write("Undefined");
-    case Value::Kind::kNone: return Write("None");
-    case Value::Kind::kBool: return Write(value.as_bool() ? "True" : "False");
-    case Value::Kind::kInt: return Write(FormatInt(value.as_int()));
-    case Value::Kind::kFloat: return Write(FormatFloat(value.as_float()));
-    case Value::Kind::kString: return Write(QuoteString(value.as_text().bytes()));
-    case Value::Kind::kSequence: return AppendSequence(value.as_sequence());
-    case Value::Kind::kDict: return AppendDict(value.as_dict());
-    case Value::Kind::kObject: return Write(value.as_object()->Repr());
+    case Value::Kind::kUndefined:
+      return Write("Undefined");
+    case Value::Kind::kNone:
+      return Write("None");
+    case Value::Kind::kBool:
+      return Write(value.as_bool() ? "True" : "False");
+    case Value::Kind::kInt:
+      return Write(FormatInt(value.as_int()));
+    case Value::Kind::kFloat:
+      return Write(FormatFloat(value.as_float()));
+    case Value::Kind::kString:
+      return Write(QuoteString(value.as_text().bytes()));
+    case Value::Kind::kSequence:
+      return AppendSequence(value.as_sequence());
+    case Value::Kind::kDict:
+      return AppendDict(value.as_dict());
+    case Value::Kind::kObject:
+      return Write(value.as_object()->Repr());
   }
 }
 
@@ -83,7 +92,9 @@ void Printer::AppendDict(const Dict& dict) {
   Write("}");
 }
 
-bool IsPrintable(char32_t c) { return c >= 0x20 && c != 0x7F && !(c >= 0x80 && c <= 0xA0) && c != 0xAD && c < kInvalidByte; }
+bool IsPrintable(char32_t c) {
+  return c >= 0x20 && c != 0x7F && !(c >= 0x80 && c <= 0xA0) && c != 0xAD && c < kInvalidByte;
+}
 
 void AppendQuoted(char32_t c, char quote, std::string& out) {
   if (c == static_cast<char32_t>(quote) || c == '\\') {
@@ -127,7 +138,8 @@ std::string FormatFloat(double value) {
   const std::string_view text(buffer, static_cast<size_t>(end - buffer));
   const size_t e = text.find('e');
   std::string digits;
-  std::copy_if(text.begin(), text.begin() + static_cast<ptrdiff_t>(e), std::back_inserter(digits), [](char c) { return c != '.'; });
+  std::copy_if(text.begin(), text.begin() + static_cast<ptrdiff_t>(e), std::back_inserter(digits),
+               [](char c) { return c != '.'; });
   int exponent = 0;
   const size_t number = e + (text[e + 1] == '+' ? 2 : 1);
   std::from_chars(text.data() + number, text.data() + text.size(), exponent);

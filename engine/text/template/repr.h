@@ -1,5 +1,5 @@
-// How values print: Python's str() and repr(). The caller's bytes stay known: what prints a container with any of them is the caller's
-// as a whole.
+// How values print: Python's str() and repr(). The caller's bytes stay known: what prints a container with any of them
+// is the caller's as a whole.
 
 #ifndef HEADSTART_ENGINE_TEXT_TEMPLATE_REPR_H_
 #define HEADSTART_ENGINE_TEXT_TEMPLATE_REPR_H_

@@ -16,8 +16,8 @@ size_t FindBytes(std::string_view haystack, std::string_view needle, size_t from
 
 size_t FindLastBytes(std::string_view haystack, std::string_view needle) {
   if (needle.empty()) return haystack.size();
-  const auto found = std::search(haystack.rbegin(), haystack.rend(),
-                                 std::boyer_moore_searcher(needle.rbegin(), needle.rend()));
+  const auto found =
+      std::search(haystack.rbegin(), haystack.rend(), std::boyer_moore_searcher(needle.rbegin(), needle.rend()));
   if (found == haystack.rend()) return std::string_view::npos;
   return static_cast<size_t>(haystack.rend() - found) - needle.size();
 }

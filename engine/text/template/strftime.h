@@ -1,4 +1,5 @@
-// strftime as Python has it on Linux in the C locale, for a time in UTC without a time zone of its own (%Z and %z are empty).
+// strftime as Python has it on Linux in the C locale, for a time in UTC without a time zone of its own (%Z and %z are
+// empty).
 
 #ifndef HEADSTART_ENGINE_TEXT_TEMPLATE_STRFTIME_H_
 #define HEADSTART_ENGINE_TEXT_TEMPLATE_STRFTIME_H_

@@ -29,13 +29,19 @@ class Unescaper {
   void Escape(char kind) {
     constexpr std::string_view kNames = "abfnrtv\\'\"";
     constexpr std::string_view kMeanings = "\a\b\f\n\r\t\v\\'\"";
-    if (const size_t known = kNames.find(kind); known != std::string_view::npos) return out_.push_back(kMeanings[known]);
+    if (const size_t known = kNames.find(kind); known != std::string_view::npos)
+      return out_.push_back(kMeanings[known]);
     switch (kind) {
-      case '\n': return;  // the line goes on
-      case 'x': return AppendUtf8(Digits(2, 16), out_);
-      case 'u': return AppendScalar(Digits(4, 16));
-      case 'U': return AppendScalar(Digits(8, 16));
-      default: break;
+      case '\n':
+        return;  // the line goes on
+      case 'x':
+        return AppendUtf8(Digits(2, 16), out_);
+      case 'u':
+        return AppendScalar(Digits(4, 16));
+      case 'U':
+        return AppendScalar(Digits(8, 16));
+      default:
+        break;
     }
     if (kind < '0' || kind > '7') return out_.push_back('\\'), out_.push_back(kind);
     --at_;
@@ -46,7 +52,8 @@ class Unescaper {
     uint32_t value = 0;
     const std::string_view digits = text_.substr(at_, count);
     const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
-    if (digits.size() < count || read.ptr != digits.data() + count) throw SyntaxError{position_, "truncated escape in a string"};
+    if (digits.size() < count || read.ptr != digits.data() + count)
+      throw SyntaxError{position_, "truncated escape in a string"};
     at_ += count;
     return value;
   }

@@ -47,16 +47,19 @@ Value SplitMethod(Context& context, const Value& self, const Arguments& argument
 
 Value RightSplitMethod(Context& context, const Value& self, const Arguments& arguments) {
   const auto bound = Bind(arguments, "rsplit", {"sep", "maxsplit"});
-  return Value::MakeList(SplitFromRight(context, self.as_text(), OptionalText(bound, 0, "rsplit"), bound.GetInt(1, -1)));
+  return Value::MakeList(
+      SplitFromRight(context, self.as_text(), OptionalText(bound, 0, "rsplit"), bound.GetInt(1, -1)));
 }
 
 Value SplitLinesMethod(Context& context, const Value& self, const Arguments& arguments) {
   const auto bound = Bind(arguments, "splitlines", {"keepends"});
-  return Value::MakeList(SplitLines(context, self.as_text(), bound.GetBool(0, false) ? LineEnds::kKeep : LineEnds::kDrop));
+  return Value::MakeList(
+      SplitLines(context, self.as_text(), bound.GetBool(0, false) ? LineEnds::kKeep : LineEnds::kDrop));
 }
 
 Value PartitionAt(const Text& text, size_t found, size_t size) {
-  const Text whole_parts[] = {text.Slice(0, found), text.Slice(found, found + size), text.Slice(found + size, text.size())};
+  const Text whole_parts[] = {text.Slice(0, found), text.Slice(found, found + size),
+                              text.Slice(found + size, text.size())};
   return Value::MakeTuple({Value(whole_parts[0]), Value(whole_parts[1]), Value(whole_parts[2])});
 }
 
@@ -68,7 +71,8 @@ Value PartitionMethod(Context& context, const Value& self, const Arguments& argu
   context.ChargeBytes(text.size());
   if (separator.empty()) Fail("empty separator");
   const bool from_left = side == Side::kLeft;
-  const size_t found = from_left ? FindBytes(text.bytes(), separator.bytes(), 0) : FindLastBytes(text.bytes(), separator.bytes());
+  const size_t found =
+      from_left ? FindBytes(text.bytes(), separator.bytes(), 0) : FindLastBytes(text.bytes(), separator.bytes());
   if (found != std::string_view::npos) return PartitionAt(text, found, separator.size());
   return PartitionAt(text, from_left ? text.size() : 0, 0);
 }

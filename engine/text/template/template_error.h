@@ -1,6 +1,6 @@
-// How evaluation fails inside this folder: one exception, thrown by the operation that cannot go on and caught by the facade, which
-// turns it into a Status. It never leaves the folder. (Nearly every line of an interpreter can fail; a StatusOr at each would hide
-// what the line does.)
+// How evaluation fails inside this folder: one exception, thrown by the operation that cannot go on and caught by the
+// facade, which turns it into a Status. It never leaves the folder. (Nearly every line of an interpreter can fail; a
+// StatusOr at each would hide what the line does.)
 
 #ifndef HEADSTART_ENGINE_TEXT_TEMPLATE_TEMPLATE_ERROR_H_
 #define HEADSTART_ENGINE_TEXT_TEMPLATE_TEMPLATE_ERROR_H_

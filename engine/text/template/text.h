@@ -1,5 +1,5 @@
-// Text: an immutable string that knows which of its bytes came from the caller. Every operation on strings keeps that knowledge, so
-// that the rendered prompt says exactly which bytes may never become control tokens.
+// Text: an immutable string that knows which of its bytes came from the caller. Every operation on strings keeps that
+// knowledge, so that the rendered prompt says exactly which bytes may never become control tokens.
 //
 // Copies share the bytes. Thread-safety: as for a const std::string.
 // Invariant: the caller's ranges are ascending, disjoint, not empty, and inside the bytes.
@@ -68,7 +68,8 @@ class TextBuilder {
 // Tells the origin of bytes that are asked for in ascending order.
 class OriginCursor {
  public:
-  explicit OriginCursor(const Text& text) : next_(text.caller_ranges().data()), end_(next_ + text.caller_ranges().size()) {}
+  explicit OriginCursor(const Text& text)
+      : next_(text.caller_ranges().data()), end_(next_ + text.caller_ranges().size()) {}
 
   Origin At(size_t offset);
 

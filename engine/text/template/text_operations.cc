@@ -37,7 +37,8 @@ Text StripIf(const Text& text, Side side, const std::function<bool(char32_t)>& s
   return text.Slice(begin, end);
 }
 
-// A final sigma is one between a cased letter and none; the rest of its rule does not matter to the words templates make.
+// A final sigma is one between a cased letter and none; the rest of its rule does not matter to the words templates
+// make.
 bool IsFinalSigma(std::string_view bytes, size_t offset, size_t size, bool after_letter) {
   return after_letter && (offset + size >= bytes.size() || !IsAlpha(DecodeAt(bytes, offset + size).value));
 }
@@ -84,7 +85,9 @@ class Lowering {
   bool after_letter_ = false;
 };
 
-bool BeginsWordInTitleFilter(char32_t c) { return IsSpace(c) || (c < 0x80 && std::string_view("-({[<").find(static_cast<char>(c)) != std::string_view::npos); }
+bool BeginsWordInTitleFilter(char32_t c) {
+  return IsSpace(c) || (c < 0x80 && std::string_view("-({[<").find(static_cast<char>(c)) != std::string_view::npos);
+}
 
 bool IsCased(char32_t c) { return IsUpper(c) || IsLower(c); }
 
@@ -283,7 +286,9 @@ List SplitFromRight(Context& context, const Text& text, const std::optional<Text
 List SplitLines(Context& context, const Text& text, LineEnds ends) {
   context.ChargeBytes(text.size());
   const std::string_view bytes = text.bytes();
-  const auto is_end = [](char32_t c) { return (c >= 0x0A && c <= 0x0D) || (c >= 0x1C && c <= 0x1E) || c == 0x85 || c == 0x2028 || c == 0x2029; };
+  const auto is_end = [](char32_t c) {
+    return (c >= 0x0A && c <= 0x0D) || (c >= 0x1C && c <= 0x1E) || c == 0x85 || c == 0x2028 || c == 0x2029;
+  };
   List lines;
   size_t begin = 0;
   for (size_t i = 0; i < bytes.size();) {

@@ -1,5 +1,5 @@
-// Python's operations on str, for the filters and methods that share them. All count code points and keep the origin of every byte.
-// Operations that make strings charge the Context for them.
+// Python's operations on str, for the filters and methods that share them. All count code points and keep the origin of
+// every byte. Operations that make strings charge the Context for them.
 
 #ifndef HEADSTART_ENGINE_TEXT_TEMPLATE_TEXT_OPERATIONS_H_
 #define HEADSTART_ENGINE_TEXT_TEMPLATE_TEXT_OPERATIONS_H_

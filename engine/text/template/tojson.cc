@@ -32,7 +32,8 @@ class Dumper {
 
  private:
   void Write(std::string_view bytes) {
-    if (bytes.size() > max_bytes_ - out_.size()) FailLimit(fmt::format("tojson writes more than the limit of {} bytes", max_bytes_));
+    if (bytes.size() > max_bytes_ - out_.size())
+      FailLimit(fmt::format("tojson writes more than the limit of {} bytes", max_bytes_));
     out_.append(bytes);
   }
 
@@ -49,16 +50,23 @@ class Dumper {
 
   void Append(const Value& value, int level) {
     switch (value.kind()) {
-      case Value::Kind::kNone: return Write("null");
-      case Value::Kind::kBool: return Write(value.as_bool() ? "true" : "false");
+      case Value::Kind::kNone:
+        return Write("null");
+      case Value::Kind::kBool:
+        return Write(value.as_bool() ? "true" : "false");
       case Value::Kind::kInt:
-      case Value::Kind::kFloat: return Write(FormatNumber(value));
-      case Value::Kind::kString: return AppendString(value.as_text().bytes());
-      case Value::Kind::kDict: return AppendDict(value.as_dict(), level);
+      case Value::Kind::kFloat:
+        return Write(FormatNumber(value));
+      case Value::Kind::kString:
+        return AppendString(value.as_text().bytes());
+      case Value::Kind::kDict:
+        return AppendDict(value.as_dict(), level);
       case Value::Kind::kSequence:
-        if (value.as_sequence().flavor() <= Sequence::Flavor::kTuple) return AppendList(value.as_sequence().items(), level);
+        if (value.as_sequence().flavor() <= Sequence::Flavor::kTuple)
+          return AppendList(value.as_sequence().items(), level);
         break;
-      default: break;
+      default:
+        break;
     }
     Fail(fmt::format("Object of type {} is not JSON serializable", TypeName(value)));
   }
@@ -79,7 +87,8 @@ class Dumper {
     std::vector<const Dict::Entry*> entries;
     for (const auto& entry : dict.entries()) entries.push_back(&entry);
     if (options_.sort_keys) {
-      std::stable_sort(entries.begin(), entries.end(), [](const auto* a, const auto* b) { return LessThan(a->first, b->first); });
+      std::stable_sort(entries.begin(), entries.end(),
+                       [](const auto* a, const auto* b) { return LessThan(a->first, b->first); });
     }
     Write("{");
     for (size_t i = 0; i < entries.size(); ++i) {
@@ -106,7 +115,8 @@ class Dumper {
     size_t copied = 0;
     for (size_t i = 0; i < bytes.size();) {
       const CodePoint c = DecodeAt(bytes, i);
-      const bool plain = c.value >= 0x20 && c.value != '"' && c.value != '\\' && (c.value < 0x7F || !options_.ensure_ascii || c.value >= kInvalidByte);
+      const bool plain = c.value >= 0x20 && c.value != '"' && c.value != '\\' &&
+                         (c.value < 0x7F || !options_.ensure_ascii || c.value >= kInvalidByte);
       if (!plain) {
         Write(bytes.substr(copied, i - copied));
         Write(Escape(c.value));
@@ -120,14 +130,22 @@ class Dumper {
 
   std::string Escape(char32_t c) const {
     switch (c) {
-      case '"': return "\\\"";
-      case '\\': return "\\\\";
-      case '\n': return "\\n";
-      case '\r': return "\\r";
-      case '\t': return "\\t";
-      case '\b': return "\\b";
-      case '\f': return "\\f";
-      default: break;
+      case '"':
+        return "\\\"";
+      case '\\':
+        return "\\\\";
+      case '\n':
+        return "\\n";
+      case '\r':
+        return "\\r";
+      case '\t':
+        return "\\t";
+      case '\b':
+        return "\\b";
+      case '\f':
+        return "\\f";
+      default:
+        break;
     }
     const auto code = static_cast<uint32_t>(c);
     if (code < 0x10000) return fmt::format("\\u{:04x}", code);
@@ -142,7 +160,8 @@ class Dumper {
 }  // namespace
 
 Text ToJson(const Value& value, const DumpOptions& options, size_t max_bytes) {
-  return Text(Dumper(options, max_bytes).Dump(value), value.summary().has_caller_bytes ? Origin::kCaller : Origin::kTemplate);
+  return Text(Dumper(options, max_bytes).Dump(value),
+              value.summary().has_caller_bytes ? Origin::kCaller : Origin::kTemplate);
 }
 
 }  // namespace headstart::jinja

@@ -34,10 +34,13 @@ bool IsString(const Value& v) { return v.is_string(); }
 bool IsMapping(const Value& v) { return v.is_dict(); }
 bool IsEscaped(const Value&) { return false; }
 // Undefined values can be called too, if only to say so.
-bool IsCallable(const Value& v) { return v.is_undefined() || (v.is(Value::Kind::kObject) && v.as_object()->is_callable()); }
+bool IsCallable(const Value& v) {
+  return v.is_undefined() || (v.is(Value::Kind::kObject) && v.as_object()->is_callable());
+}
 // An undefined value has a length, and fails only when an element is asked for.
 bool IsSequence(const Value& v) {
-  return v.is_undefined() || v.is_string() || v.is_dict() || (v.is(Value::Kind::kSequence) && v.as_sequence().has_index());
+  return v.is_undefined() || v.is_string() || v.is_dict() ||
+         (v.is(Value::Kind::kSequence) && v.as_sequence().has_index());
 }
 
 template <CaseMapping mapping>
@@ -120,7 +123,8 @@ constexpr NamedTest kTests[] = {{"defined", Simple<IsDefined>},
 }  // namespace
 
 Test FindTest(std::string_view name) {
-  const auto* found = std::find_if(std::begin(kTests), std::end(kTests), [&](const NamedTest& t) { return t.name == name; });
+  const auto* found =
+      std::find_if(std::begin(kTests), std::end(kTests), [&](const NamedTest& t) { return t.name == name; });
   return found == std::end(kTests) ? nullptr : found->test;
 }
 

@@ -1,5 +1,5 @@
-// Code points: what Python's str counts, slices and changes the case of. Bytes that are not UTF-8 count as one code point each and pass
-// through unchanged.
+// Code points: what Python's str counts, slices and changes the case of. Bytes that are not UTF-8 count as one code
+// point each and pass through unchanged.
 
 #ifndef HEADSTART_ENGINE_TEXT_TEMPLATE_UNICODE_H_
 #define HEADSTART_ENGINE_TEXT_TEMPLATE_UNICODE_H_

@@ -2,6 +2,9 @@
 
 #include "engine/text/template/unicode_tables.h"
 
+// One table a paragraph, as the script writes them.
+// clang-format off
+
 namespace headstart::jinja {
 namespace {
 

@@ -15,13 +15,20 @@ constexpr int64_t kMaxKeyWeight = 64;             // a tuple as a key is a pair 
 
 std::string SequenceTypeName(Sequence::Flavor flavor) {
   switch (flavor) {
-    case Sequence::Flavor::kList: return "list";
-    case Sequence::Flavor::kTuple: return "tuple";
-    case Sequence::Flavor::kRange: return "range";
-    case Sequence::Flavor::kKeysView: return "dict_keys";
-    case Sequence::Flavor::kValuesView: return "dict_values";
-    case Sequence::Flavor::kItemsView: return "dict_items";
-    case Sequence::Flavor::kGenerator: break;
+    case Sequence::Flavor::kList:
+      return "list";
+    case Sequence::Flavor::kTuple:
+      return "tuple";
+    case Sequence::Flavor::kRange:
+      return "range";
+    case Sequence::Flavor::kKeysView:
+      return "dict_keys";
+    case Sequence::Flavor::kValuesView:
+      return "dict_values";
+    case Sequence::Flavor::kItemsView:
+      return "dict_items";
+    case Sequence::Flavor::kGenerator:
+      break;
   }
   return "generator";
 }
@@ -45,11 +52,16 @@ Value Value::MakeTuple(List items) {
 bool Value::SameAs(const Value& other) const {
   if (kind() != other.kind()) return false;
   switch (kind()) {
-    case Kind::kNone: return true;
-    case Kind::kSequence: return &as_sequence() == &other.as_sequence();
-    case Kind::kDict: return &as_dict() == &other.as_dict();
-    case Kind::kObject: return as_object() == other.as_object();
-    default: return Equals(*this, other);
+    case Kind::kNone:
+      return true;
+    case Kind::kSequence:
+      return &as_sequence() == &other.as_sequence();
+    case Kind::kDict:
+      return &as_dict() == &other.as_dict();
+    case Kind::kObject:
+      return as_object() == other.as_object();
+    default:
+      return Equals(*this, other);
   }
 }
 
@@ -59,10 +71,14 @@ Summary Value::summary() const {
       constexpr size_t kBytesPerUnit = 64;
       return {0, 1 + static_cast<int64_t>(as_text().size() / kBytesPerUnit), as_text().HasCallerBytes()};
     }
-    case Kind::kSequence: return as_sequence().summary();
-    case Kind::kDict: return as_dict().summary();
-    case Kind::kObject: return {as_object()->nesting(), 1, false};
-    default: return {};
+    case Kind::kSequence:
+      return as_sequence().summary();
+    case Kind::kDict:
+      return as_dict().summary();
+    case Kind::kObject:
+      return {as_object()->nesting(), 1, false};
+    default:
+      return {};
   }
 }
 
@@ -149,15 +165,24 @@ const Value* Dict::Find(std::string_view key) const {
 
 std::string TypeName(const Value& value) {
   switch (value.kind()) {
-    case Value::Kind::kUndefined: return "Undefined";
-    case Value::Kind::kNone: return "NoneType";
-    case Value::Kind::kBool: return "bool";
-    case Value::Kind::kInt: return "int";
-    case Value::Kind::kFloat: return "float";
-    case Value::Kind::kString: return "str";
-    case Value::Kind::kDict: return "dict";
-    case Value::Kind::kSequence: return SequenceTypeName(value.as_sequence().flavor());
-    case Value::Kind::kObject: break;
+    case Value::Kind::kUndefined:
+      return "Undefined";
+    case Value::Kind::kNone:
+      return "NoneType";
+    case Value::Kind::kBool:
+      return "bool";
+    case Value::Kind::kInt:
+      return "int";
+    case Value::Kind::kFloat:
+      return "float";
+    case Value::Kind::kString:
+      return "str";
+    case Value::Kind::kDict:
+      return "dict";
+    case Value::Kind::kSequence:
+      return SequenceTypeName(value.as_sequence().flavor());
+    case Value::Kind::kObject:
+      break;
   }
   return value.as_object()->type_name();
 }
@@ -165,14 +190,22 @@ std::string TypeName(const Value& value) {
 bool IsTrue(const Value& value) {
   switch (value.kind()) {
     case Value::Kind::kUndefined:
-    case Value::Kind::kNone: return false;
-    case Value::Kind::kBool: return value.as_bool();
-    case Value::Kind::kInt: return value.as_int() != 0;
-    case Value::Kind::kFloat: return value.as_float() != 0;
-    case Value::Kind::kString: return !value.as_text().empty();
-    case Value::Kind::kDict: return !value.as_dict().entries().empty();
-    case Value::Kind::kSequence: return !value.as_sequence().has_length() || !value.as_sequence().items().empty();
-    case Value::Kind::kObject: break;
+    case Value::Kind::kNone:
+      return false;
+    case Value::Kind::kBool:
+      return value.as_bool();
+    case Value::Kind::kInt:
+      return value.as_int() != 0;
+    case Value::Kind::kFloat:
+      return value.as_float() != 0;
+    case Value::Kind::kString:
+      return !value.as_text().empty();
+    case Value::Kind::kDict:
+      return !value.as_dict().entries().empty();
+    case Value::Kind::kSequence:
+      return !value.as_sequence().has_length() || !value.as_sequence().items().empty();
+    case Value::Kind::kObject:
+      break;
   }
   return true;
 }

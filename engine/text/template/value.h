@@ -1,5 +1,5 @@
-// Value: what a template computes with. Values are Python's as a sandbox shows them: nothing but a namespace ever changes after it was
-// made, so copies share.
+// Value: what a template computes with. Values are Python's as a sandbox shows them: nothing but a namespace ever
+// changes after it was made, so copies share.
 //
 // Thread-safety: as for const data; a namespace and a generator belong to one rendering.
 // Invariant: containers nest at most kMaxNesting deep, so that walking and destroying them cannot run out of stack.
@@ -32,11 +32,11 @@ __extension__ using Int = __int128;
 
 inline constexpr int kMaxNesting = 256;  // deeper than any tool schema, shallow enough for any stack
 
-// What a value is made of all in all, known when it is made: values share their parts, so that walking one may take exponentially
-// longer than making it did.
+// What a value is made of all in all, known when it is made: values share their parts, so that walking one may take
+// exponentially longer than making it did.
 struct Summary {
   int nesting = 0;
-  int64_t weight = 1;          // about the steps that looking at all of it takes; saturates
+  int64_t weight = 1;  // about the steps that looking at all of it takes; saturates
   bool has_caller_bytes = false;
 
   void Add(const Summary& part);

@@ -23,7 +23,8 @@ std::unique_ptr<const ChatTemplate> MustParse(std::string_view source, TemplateL
   return *std::move(parsed);
 }
 
-absl::StatusOr<RenderedPrompt> Render(std::string_view source, TemplateLimits limits = {}, const Json& messages = Json::array()) {
+absl::StatusOr<RenderedPrompt> Render(std::string_view source, TemplateLimits limits = {},
+                                      const Json& messages = Json::array()) {
   ChatInput input;
   input.messages = &messages;
   return MustParse(source, limits)->Render(input);
@@ -40,7 +41,8 @@ std::string FromFile(const std::string& name) {
 Json Chat(int turns) {
   Json messages = Json::array();
   for (int i = 0; i < turns; ++i) {
-    messages.push_back({{"role", i % 2 == 0 ? "user" : "assistant"}, {"content", fmt::format("Message {} of a long conversation.", i)}});
+    messages.push_back({{"role", i % 2 == 0 ? "user" : "assistant"},
+                        {"content", fmt::format("Message {} of a long conversation.", i)}});
   }
   return messages;
 }
@@ -53,8 +55,8 @@ TEST(ChatTemplate, X1PrefixesAreKept) {
   EXPECT_TRUE(KeepsPrefixes(*MustParse(ChatTemplate::ChatMl())));
 }
 
-// X1: Qwen3 takes the thoughts out of earlier answers, Phi-3.5 ends a chat without a prompt with a token of its own, and the last
-// two depend on what comes later.
+// X1: Qwen3 takes the thoughts out of earlier answers, Phi-3.5 ends a chat without a prompt with a token of its own,
+// and the last two depend on what comes later.
 TEST(ChatTemplate, X1TemplatesThatRewriteHistoryAreFound) {
   for (const char* name : {"qwen3", "phi3.5"}) EXPECT_FALSE(KeepsPrefixes(*MustParse(FromFile(name)))) << name;
   EXPECT_FALSE(KeepsPrefixes(*MustParse("{{ messages|length }}{% for m in messages %}{{ m.content }}{% endfor %}")));
@@ -63,10 +65,14 @@ TEST(ChatTemplate, X1TemplatesThatRewriteHistoryAreFound) {
 
 // X2: one order of keys, whatever order they came in.
 TEST(ChatTemplate, X2ToolsInAnyOrderOfKeysAreTheSame) {
-  const Json a = Json::parse(R"([{"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object","properties":{"b":{"enum":["z","a"],"type":"string"},"a":{}},"required":["b","a"]},"strict":true}}])");
-  const Json b = Json::parse(R"([{"function":{"strict":true,"parameters":{"required":["b","a"],"properties":{"a":{},"b":{"type":"string","enum":["z","a"]}},"type":"object"},"description":"d","name":"f"},"type":"function"}])");
+  const Json a = Json::parse(
+      R"([{"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object","properties":{"b":{"enum":["z","a"],"type":"string"},"a":{}},"required":["b","a"]},"strict":true}}])");
+  const Json b = Json::parse(
+      R"([{"function":{"strict":true,"parameters":{"required":["b","a"],"properties":{"a":{},"b":{"type":"string","enum":["z","a"]}},"type":"object"},"description":"d","name":"f"},"type":"function"}])");
   EXPECT_EQ(CanonicalTools(a).dump(), CanonicalTools(b).dump());
-  EXPECT_EQ(CanonicalTools(b).dump(), R"([{"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object","properties":{"a":{},"b":{"type":"string","enum":["z","a"]}},"required":["b","a"]},"strict":true}}])");
+  EXPECT_EQ(
+      CanonicalTools(b).dump(),
+      R"([{"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object","properties":{"a":{},"b":{"type":"string","enum":["z","a"]}},"required":["b","a"]},"strict":true}}])");
 }
 
 // X3: text of every kind comes through as it is.
@@ -112,11 +118,19 @@ INSTANTIATE_TEST_SUITE_P(
         Hog{"Range", "{% for a in range(10**12) %}{% endfor %}", "100000"},
         Hog{"Repeat", "{{ 'a' * 10**9 }}", "max_output_bytes"},
         Hog{"RepeatList", "{{ ([1] * 10**9)|length }}", "max_output_bytes"},
-        Hog{"DoubleString", "{% set n = namespace(x='ab') %}{% for i in range(99) %}{% set n.x = n.x + n.x %}{% endfor %}", "max_output_bytes"},
-        Hog{"DoubleList", "{% set n = namespace(x=[1]) %}{% for i in range(99) %}{% set n.x = n.x + n.x %}{% endfor %}", "max_steps"},
-        Hog{"ShareList", "{% set n = namespace(x=[1]) %}{% for i in range(99) %}{% set n.x = [n.x, n.x] %}{% endfor %}{{ n.x == [n.x] }}{{ n.x }}", ""},
-        Hog{"NestList", "{% set n = namespace(x=[1]) %}{% for i in range(9999) %}{% set n.x = [n.x] %}{% endfor %}", "nest"},
-        Hog{"NestMethods", "{% set n = namespace(x=[1]) %}{% for i in range(9999) %}{% set n.x = [n.x].index %}{% endfor %}", "nest"},
+        Hog{"DoubleString",
+            "{% set n = namespace(x='ab') %}{% for i in range(99) %}{% set n.x = n.x + n.x %}{% endfor %}",
+            "max_output_bytes"},
+        Hog{"DoubleList", "{% set n = namespace(x=[1]) %}{% for i in range(99) %}{% set n.x = n.x + n.x %}{% endfor %}",
+            "max_steps"},
+        Hog{"ShareList",
+            "{% set n = namespace(x=[1]) %}{% for i in range(99) %}{% set n.x = [n.x, n.x] %}{% endfor %}{{ n.x == "
+            "[n.x] }}{{ n.x }}",
+            ""},
+        Hog{"NestList", "{% set n = namespace(x=[1]) %}{% for i in range(9999) %}{% set n.x = [n.x] %}{% endfor %}",
+            "nest"},
+        Hog{"NestMethods",
+            "{% set n = namespace(x=[1]) %}{% for i in range(9999) %}{% set n.x = [n.x].index %}{% endfor %}", "nest"},
         Hog{"Join", "{{ range(99999)|join('x' * 9999) }}", "max_output_bytes"},
         Hog{"Replace", "{{ ('a' * 99999)|replace('a', 'b' * 99999) }}", "max_output_bytes"},
         Hog{"Recursion", "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "max_depth"},
@@ -126,17 +140,22 @@ INSTANTIATE_TEST_SUITE_P(
         Hog{"Format", "{{ '%999999999d' % 1 }}", "max_output_bytes"},
         Hog{"BraceFormat", "{{ '{:>999999999}'.format(1) }}", "max_output_bytes"},
         Hog{"Json", "{{ [[1]]|tojson(indent=10**9) }}", "max_output_bytes"},
-        Hog{"Compare", "{% set l = ['a' * 99999] * 9999 %}{% for i in range(99999) %}{% if l == ['a' * 99999] * 9999 %}{% endif %}{% endfor %}", "max_"},
+        Hog{"Compare",
+            "{% set l = ['a' * 99999] * 9999 %}{% for i in range(99999) %}{% if l == ['a' * 99999] * 9999 %}{% endif "
+            "%}{% endfor %}",
+            "max_"},
         Hog{"Batch", "{{ [1]|batch(10**12, 0)|list }}", "100000"}),
     [](const auto& test) { return test.param.name; });
 
 TEST(ChatTemplate, DeepTemplatesAreRefused) {
-  for (const auto& [open, close] : {std::pair("(", ")"), {"[", "]"}, {"-", ""}, {"not ", ""}, {"x.f(", ")"}, {"{1:", "}"}}) {
+  for (const auto& [open, close] :
+       {std::pair("(", ")"), {"[", "]"}, {"-", ""}, {"not ", ""}, {"x.f(", ")"}, {"{1:", "}"}}) {
     std::string source = "{{ ";
     for (int i = 0; i < 100'000; ++i) source += open;
     source += "1";
     for (int i = 0; i < 100'000; ++i) source += close;
-    EXPECT_THAT(ChatTemplate::Parse(source.substr(0, 1 << 20) + " }}", "", ""), StatusIs(absl::StatusCode::kInvalidArgument, ::testing::_));
+    EXPECT_THAT(ChatTemplate::Parse(source.substr(0, 1 << 20) + " }}", "", ""),
+                StatusIs(absl::StatusCode::kInvalidArgument, ::testing::_));
   }
 }
 
@@ -148,9 +167,12 @@ TEST(ChatTemplate, LongChainsAreNotDeep) {
 }
 
 TEST(ChatTemplate, ErrorsSayWhere) {
-  EXPECT_THAT(ChatTemplate::Parse("a\n {{ 1 + }}", "", ""), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("line 2, column 9")));
-  EXPECT_THAT(Render("a\n\n{{ x.y }}"), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("line 3: 'x' is undefined")));
-  EXPECT_THAT(Render("{{ raise_exception('Roles must alternate') }}"), StatusIs(absl::StatusCode::kFailedPrecondition, "Roles must alternate"));
+  EXPECT_THAT(ChatTemplate::Parse("a\n {{ 1 + }}", "", ""),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("line 2, column 9")));
+  EXPECT_THAT(Render("a\n\n{{ x.y }}"),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("line 3: 'x' is undefined")));
+  EXPECT_THAT(Render("{{ raise_exception('Roles must alternate') }}"),
+              StatusIs(absl::StatusCode::kFailedPrecondition, "Roles must alternate"));
 }
 
 TEST(ChatTemplate, RequestsCannotReplaceTheMessages) {
@@ -158,7 +180,8 @@ TEST(ChatTemplate, RequestsCannotReplaceTheMessages) {
   ChatInput input;
   input.messages = &messages;
   input.variables = &variables;
-  ASSERT_OK_AND_ASSIGN(const RenderedPrompt prompt, MustParse("{{ messages|length }}{{ tools }}{{ add_generation_prompt }}")->Render(input));
+  ASSERT_OK_AND_ASSIGN(const RenderedPrompt prompt,
+                       MustParse("{{ messages|length }}{{ tools }}{{ add_generation_prompt }}")->Render(input));
   EXPECT_EQ(prompt.text, "1NoneTrue");
 }
 

@@ -73,7 +73,8 @@ TEST(TemplateGolden, ChatsRenderAsWithJinja2) {
     input.variables = &given["variables"];
     input.add_generation_prompt = given["add_generation_prompt"];
     const std::string name = test["template"];
-    ExpectSame(Render(ReadFile(name + ".jinja"), test, input), test, fmt::format("{}, {}", name, test["title"].get<std::string>()));
+    ExpectSame(Render(ReadFile(name + ".jinja"), test, input), test,
+               fmt::format("{}, {}", name, test["title"].get<std::string>()));
   }
 }
 
