@@ -1,4 +1,5 @@
-// Character tables of Unicode 14.0.0, made by tests/golden/templates/make_unicode_tables.py; see unicode.cc for their use.
+// Character tables of Unicode 14.0.0, the version of Python 3.11's unicodedata, which jinja2's results rest on; see
+// unicode.cc for their use.
 
 #include "engine/text/template/unicode_tables.h"
 
