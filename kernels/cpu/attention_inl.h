@@ -39,6 +39,18 @@ struct F32Kv {
   HEADSTART_INLINE F LoadValues(const std::byte* p) { return Load(Floats(p)); }
 };
 
+// Few rows wait for memory, not for arithmetic: while they read keys they fetch the same tokens' values, and while they
+// read values the next span's keys. Each head's run in a block is too short for the processor's own prefetchers to get
+// going.
+constexpr bool FetchesAhead(int rows) { return rows <= 8; }
+
+// Values of the 16 keys of a group; they are as many bytes as the keys.
+HEADSTART_INLINE const std::byte* GroupValues(const SpanCall& call, int group, ptrdiff_t token_bytes) {
+  const int key = group * kKeyLanes;
+  const int in_block = key & ((1 << call.block_tokens_log2) - 1);
+  return call.value_blocks[key >> call.block_tokens_log2] + in_block * token_bytes;
+}
+
 HEADSTART_INLINE float* ScoresOf(const SpanCall& call, int row) { return call.scores + row * kScoreStride; }
 
 // Scores of R rows against G groups of 16 keys. Lanes is 16, or 8 when a group's halves lie in two blocks.
@@ -54,6 +66,12 @@ void ScoreTile(const SpanCall& call, int row, int group) {
     keys[g] = call.key_groups[group + g];
     tails[g] = Lanes == kKeyLanes ? nullptr : call.key_group_tails[group + g];
   }
+  constexpr bool kFetch = FetchesAhead(R) && Lanes == kKeyLanes;
+  const std::byte* values[G];
+  if constexpr (kFetch) {
+    const ptrdiff_t token_bytes = call.head_dim * static_cast<ptrdiff_t>(sizeof(typename Kv::Value));
+    for (int g = 0; g < G; ++g) values[g] = GroupValues(call, group + g, token_bytes);
+  }
   RowBases<R> rows = BasesOf<R>(call.queries + row * call.query_stride, call.query_stride);
   const int steps = Kv::Steps(call.head_dim);
   for (int step = 0; step < steps; ++step) {
@@ -64,6 +82,7 @@ void ScoreTile(const SpanCall& call, int row, int group) {
         packed[g] = Kv::LoadKeys(keys[g] + at);
       else
         packed[g] = Kv::LoadKeys(keys[g] + at, tails[g] + at);
+      if constexpr (kFetch) __builtin_prefetch(values[g] + at);
     }
     for (int r = 0; r < R; ++r) {
       const auto query = Kv::Query(RowAt(rows.at, call.query_stride, r));
@@ -105,6 +124,15 @@ HEADSTART_INLINE void SoftmaxRow(const SpanCall& call, int row) {
   call.sums[row] = AddLanes(sum);
 }
 
+// While a key's values are read, as many bytes at the same place of the next span's keys.
+template <size_t Bytes>
+HEADSTART_INLINE void FetchNextKeys(const SpanCall& call, int key, ptrdiff_t token_bytes, ptrdiff_t offset) {
+  constexpr size_t kLine = 64;
+  if (call.next_key_groups == nullptr) return;
+  const std::byte* next = call.next_key_groups[key / kKeyLanes] + key % kKeyLanes * token_bytes + offset;
+  for (size_t at = 0; at < Bytes; at += kLine) __builtin_prefetch(next + at);
+}
+
 // outputs += weights · values over keys first .. last − 1 in order, for R rows and D vectors of 16 dimensions from
 // `dim`.
 template <class Kv, int R, int D>
@@ -114,15 +142,17 @@ HEADSTART_INLINE void ValueTile(const SpanCall& call, int row, int dim, int firs
     for (int d = 0; d < D; ++d) sums[r][d] = Load(call.outputs + (row + r) * call.output_stride + dim + d * kLanes);
   }
   const ptrdiff_t token_bytes = call.head_dim * static_cast<ptrdiff_t>(sizeof(typename Kv::Value));
+  const ptrdiff_t dim_bytes = dim * static_cast<ptrdiff_t>(sizeof(typename Kv::Value));
   const float* weights = ScoresOf(call, row);
   const int block_tokens = 1 << call.block_tokens_log2;
   for (int key = first; key < last;) {
     const int block = key >> call.block_tokens_log2;
     const int block_end = (block + 1) << call.block_tokens_log2;
     const int end = block_end < last ? block_end : last;
-    const std::byte* values = call.value_blocks[block] + (key & (block_tokens - 1)) * token_bytes +
-                              dim * static_cast<ptrdiff_t>(sizeof(typename Kv::Value));
+    const std::byte* values = call.value_blocks[block] + (key & (block_tokens - 1)) * token_bytes + dim_bytes;
     for (; key < end; ++key, values += token_bytes) {
+      if constexpr (FetchesAhead(R))
+        FetchNextKeys<D * kLanes * sizeof(typename Kv::Value)>(call, key, token_bytes, dim_bytes);
       F value[D];
       for (int d = 0; d < D; ++d) {
         value[d] = Kv::LoadValues(values + d * kLanes * static_cast<ptrdiff_t>(sizeof(typename Kv::Value)));

@@ -65,6 +65,7 @@ struct SpanCall {
   const std::byte* const* key_groups;  // [kSpanGroups]: 16 keys each, or the first 8 with key_lanes 8
   const std::byte* const* key_group_tails;  // [kSpanGroups]: keys 8..15 of each group; only with key_lanes 8
   int key_lanes;                            // 16, or 8 when blocks hold 8 tokens
+  const std::byte* const* next_key_groups;  // [kSpanGroups] of the span that follows, to fetch ahead; null: none
   const std::byte* const* value_blocks;     // [blocks in the span]
   int block_tokens_log2;
   float* scores;            // scratch: [rows][kScoreStride]

@@ -46,7 +46,7 @@ struct HeadPages {
   const std::byte* Keys(int block) const { return pages.Keys(blocks[block], layer, kv_head); }
 };
 
-// Fills the places of the blocks that the sequence has; the rest stays unset and is never visible.
+// Fills the places of the blocks that the sequence has.
 void LocateWholeGroups(const HeadPages& head, int first_block, int last_block, SpanPlaces& places) {
   const int groups = head.pages.shape().block_tokens / kKeyLanes;
   for (int block = first_block; block < last_block; ++block) {
@@ -70,6 +70,8 @@ void Locate(const HeadPages& head, int span, SpanPlaces& places) {
   const int span_blocks = kSpanKeys >> head.pages.block_tokens_log2();
   const int first = span * span_blocks;
   const int last = std::min(first + span_blocks, static_cast<int>(head.blocks.size()));
+  // Groups past the sequence's last block are never visible, but may be named by a prefetch.
+  std::fill_n(places.key_groups, kSpanGroups, head.Keys(first));
   if (head.pages.key_lanes() == kKeyLanes) {
     LocateWholeGroups(head, first, last, places);
   } else {
@@ -216,8 +218,11 @@ void AttentionRunner::PrepareQueries(const Call& call, const Tile& tile, std::by
 
 void AttentionRunner::ReduceSpan(const Call& call, const Tile& tile, int span, WorkerScratch& scratch,
                                  const Partial& result) {
-  SpanPlaces places;
-  Locate({call.pages, call.BlocksOf(tile.sequence), call.spec.layer, tile.kv_head}, span, places);
+  const HeadPages head = {call.pages, call.BlocksOf(tile.sequence), call.spec.layer, tile.kv_head};
+  SpanPlaces places, next;
+  Locate(head, span, places);
+  const bool fetch_next = span + 1 < tile.last_span && call.pages.key_lanes() == kKeyLanes;
+  if (fetch_next) Locate(head, span + 1, next);
   int first[kMaxTileRows], last[kMaxTileRows];
   for (int row = 0; row < tile.rows; ++row) {
     const KeyRange keys = WithinSpan(call.KeysOf(tile, row), span);
@@ -235,6 +240,7 @@ void AttentionRunner::ReduceSpan(const Call& call, const Tile& tile, int span, W
       .key_groups = places.key_groups,
       .key_group_tails = places.key_group_tails,
       .key_lanes = call.pages.key_lanes(),
+      .next_key_groups = fetch_next ? next.key_groups : nullptr,
       .value_blocks = places.value_blocks,
       .block_tokens_log2 = call.pages.block_tokens_log2(),
       .scores = scratch.scores.Reserve(size_t{kMaxTileRows} * kernels::kScoreStride),
