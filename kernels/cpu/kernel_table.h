@@ -27,7 +27,7 @@ struct LinearCall {
   const std::byte* weights;  // the first group's packed bytes
   int columns;               // outputs to compute; groups are taken 32 at a time, the last may be short
   int k;
-  const std::byte* input;     // prepared rows: bf16 pairs, f32 or int8, as the format asks (see PrepareCall)
+  const std::byte* input;     // prepared rows: bf16 pairs, f32 or int8, as to_bf16 and quantize make them
   ptrdiff_t input_stride;     // bytes from row to row
   const float* input_scales;  // kQ8_0: [rows][k / 32]
   const int32_t* input_sums;  // kQ8_0: [rows][k / 32]
