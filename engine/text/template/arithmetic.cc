@@ -166,9 +166,12 @@ std::optional<Value> Join(Context& context, const Value& a, const Value& b) {
   }
   if (!IsListOrTuple(a) || !IsListOrTuple(b) || a.as_sequence().flavor() != b.as_sequence().flavor())
     return std::nullopt;
-  List items = a.as_sequence().items();
+  const List& first = a.as_sequence().items();
   const List& more = b.as_sequence().items();
-  context.ChargeItems(items.size() + more.size());
+  context.ChargeItems(first.size() + more.size());
+  List items;
+  items.reserve(first.size() + more.size());
+  items.insert(items.end(), first.begin(), first.end());
   items.insert(items.end(), more.begin(), more.end());
   return Value(std::make_shared<const Sequence>(a.as_sequence().flavor(), std::move(items)));
 }

@@ -5,10 +5,19 @@
 
 #include "engine/text/template/context.h"
 #include "engine/text/template/operators.h"
+#include "engine/text/template/template_error.h"
 #include "engine/text/template/text_operations.h"
+#include "fmt/format.h"
 
 namespace headstart::jinja {
 namespace {
+
+constexpr size_t kMaxPathBytes = 1024;  // far more than any name, and quick to take apart for each call
+
+void CheckLength(const Text& path) {
+  if (path.size() <= kMaxPathBytes) return;
+  FailLimit(fmt::format("the attribute of a filter is named by more than {} bytes", kMaxPathBytes));
+}
 
 Value Part(const Text& text) {
   int64_t index = 0;
@@ -37,12 +46,14 @@ AttributePath::AttributePath(const Value& attribute, std::optional<Value> otherw
     parts_.push_back(attribute);
     return;
   }
+  CheckLength(attribute.as_text());
   for (const Value& part : SplitAt('.', attribute.as_text())) parts_.push_back(Part(part.as_text()));
 }
 
 std::vector<AttributePath> AttributePath::Several(const Value& attribute) {
   std::vector<AttributePath> paths;
   if (!attribute.is_string()) return {AttributePath(attribute)};
+  CheckLength(attribute.as_text());
   for (const Value& path : SplitAt(',', attribute.as_text())) paths.emplace_back(path);
   return paths;
 }

@@ -120,7 +120,7 @@ Text PadTo(Context& context, const Specification& spec, const Text& text, bool i
 }
 
 Text FormatValue(Context& context, const Value& value, std::string_view specification) {
-  if (specification.empty()) return ToText(value, context.max_bytes());
+  if (specification.empty()) return ToText(context, value);
   const Specification spec = SpecificationReader(specification).Read();
   if (value.is_number() && !(value.is_bool() && spec.kind == '\0')) {
     return PadTo(context, spec, FormatNumber(spec, value), true);
@@ -176,7 +176,7 @@ class BraceFormatter {
       name = name.substr(0, bang);
     }
     const Value value = Lookup(name);
-    out_.Append(FormatValue(context_, repr ? Value(Repr(value, context_.max_bytes())) : value, specification));
+    out_.Append(FormatValue(context_, repr ? Value(Repr(context_, value)) : value, specification));
   }
 
   // "0", "name", "0.attribute", "name[key]"
@@ -185,6 +185,7 @@ class BraceFormatter {
     Value value = LookupFirst(name.substr(0, end));
     name.remove_prefix(end);
     while (!name.empty()) {
+      context_.Charge(1);
       const bool is_item = name[0] == '[';
       const size_t stop = std::min(is_item ? name.find(']') : name.find_first_of(".[", 1), name.size());
       const std::string_view part = name.substr(1, stop - 1);

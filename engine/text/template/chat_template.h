@@ -3,8 +3,9 @@
 // controls, `raise_exception`, `strftime_now`, `tojson` without HTML escapes, immutable sandbox).
 //
 // Thread-safety: immutable after Parse; any number of threads may render.
-// Errors: INVALID_ARGUMENT with line and column for a template that does not parse; FAILED_PRECONDITION with the
-// template's own words for raise_exception; RESOURCE_EXHAUSTED naming the limit that stopped it.
+// Errors: INVALID_ARGUMENT with line and column for a template that does not parse, and with the line for messages that
+// it cannot render (content that is missing, or null where it wants text); FAILED_PRECONDITION with the template's own
+// words for raise_exception; RESOURCE_EXHAUSTED naming the limit that stopped it.
 
 #ifndef HEADSTART_ENGINE_TEXT_TEMPLATE_CHAT_TEMPLATE_H_
 #define HEADSTART_ENGINE_TEXT_TEMPLATE_CHAT_TEMPLATE_H_
@@ -24,7 +25,9 @@
 namespace headstart {
 
 struct TemplateLimits {
-  int64_t max_steps = 5'000'000;        // evaluated nodes: a 10,000-message chat takes under a million
+  // Evaluated nodes, and the bytes and items they make (see context.h): a 10,000-message chat takes under a million. A
+  // string may be as long as the output.
+  int64_t max_steps = 5'000'000;
   int max_depth = 200;                  // nested expressions, blocks and macro calls
   int64_t max_output_bytes = 16 << 20;  // several times the largest context there is
 };

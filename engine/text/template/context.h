@@ -37,7 +37,7 @@ class Context {
  public:
   // A string of this many bytes takes about as long to copy as a node to evaluate.
   static constexpr size_t kBytesPerStep = 64;
-  static constexpr size_t kItemsPerStep = 2;
+  static constexpr size_t kItemsPerStep = 1;
 
   Context(TemplateLimits limits, absl::Time now);
   Context(const Context&) = delete;

@@ -157,7 +157,7 @@ Value ArithmeticExpression::DoEvaluate(Context& context) const {
 Value ConcatExpression::DoEvaluate(Context& context) const {
   TextBuilder builder;
   for (const auto& part : parts_) {
-    builder.Append(ToText(part->Evaluate(context), context.max_bytes()));
+    builder.Append(ToText(context, part->Evaluate(context)));
     if (builder.size() > context.max_bytes()) context.ChargeBytes(builder.size());
   }
   context.ChargeBytes(builder.size());

@@ -33,7 +33,7 @@ std::string_view Entity(char c) {
 
 Value Escape(Context& context, const Value& input, const Arguments& arguments) {
   Bind(arguments, "escape", {});
-  const Text text = ToText(input, context.max_bytes());
+  const Text text = ToText(context, input);
   OriginCursor origin(text);
   TextBuilder builder;
   size_t copied = 0;
@@ -51,7 +51,7 @@ Value Escape(Context& context, const Value& input, const Arguments& arguments) {
 
 Value Safe(Context& context, const Value& input, const Arguments& arguments) {
   Bind(arguments, "safe", {});
-  return Value(ToText(input, context.max_bytes()));
+  return Value(ToText(context, input));
 }
 
 bool IsUnreserved(char c, bool in_query) {
@@ -80,7 +80,7 @@ Value UrlEncode(Context& context, const Value& input, const Arguments& arguments
   TextBuilder builder;
   const bool is_one = input.is_string() || !IsIterable(input);
   if (is_one) {
-    AppendQuoted(context, ToText(input, context.max_bytes()), false, builder);
+    AppendQuoted(context, ToText(context, input), false, builder);
     return Value(builder.Take());
   }
   List pairs = Iterate(context, input);
@@ -91,9 +91,9 @@ Value UrlEncode(Context& context, const Value& input, const Arguments& arguments
     const List pair = Iterate(context, pairs[i]);
     if (pair.size() != 2) Fail("urlencode expects pairs");
     if (i > 0) builder.Append("&");
-    AppendQuoted(context, ToText(pair[0], context.max_bytes()), true, builder);
+    AppendQuoted(context, ToText(context, pair[0]), true, builder);
     builder.Append("=");
-    AppendQuoted(context, ToText(pair[1], context.max_bytes()), true, builder);
+    AppendQuoted(context, ToText(context, pair[1]), true, builder);
   }
   return Value(builder.Take());
 }

@@ -46,7 +46,7 @@ Value Indent(Context& context, const Value& input, const Arguments& arguments) {
 
 Value Center(Context& context, const Value& input, const Arguments& arguments) {
   const auto bound = Bind(arguments, "center", {"width"});
-  return Value(Pad(context, ToText(input, context.max_bytes()), bound.GetInt(0, 80), Alignment::kCenter, Text(" ")));
+  return Value(Pad(context, ToText(context, input), bound.GetInt(0, 80), Alignment::kCenter, Text(" ")));
 }
 
 Value Truncate(Context& context, const Value& input, const Arguments& arguments) {

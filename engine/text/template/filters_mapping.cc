@@ -39,7 +39,7 @@ Value Attr(Context& context, const Value& input, const Arguments& arguments) {
 
 Value PrettyPrint(Context& context, const Value& input, const Arguments& arguments) {
   Bind(arguments, "pprint", {});
-  Text text = Repr(input, context.max_bytes());
+  Text text = Repr(context, input);
   context.ChargeBytes(text.size());
   return Value(std::move(text));
 }

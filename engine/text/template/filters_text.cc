@@ -16,7 +16,7 @@ namespace headstart::jinja {
 namespace {
 
 Text InputText(Context& context, const Value& input) {
-  Text text = ToText(input, context.max_bytes());
+  Text text = ToText(context, input);
   context.ChargeBytes(text.size());
   return text;
 }
@@ -34,14 +34,18 @@ Value Title(Context& context, const Value& input, const Arguments& arguments) {
 
 Value Trim(Context& context, const Value& input, const Arguments& arguments) {
   const auto bound = Bind(arguments, "trim", {"chars"});
-  const auto chars = bound.GetOptional(0);
-  return Value(Strip(InputText(context, input), Side::kBoth, chars ? std::optional(ToText(*chars)) : std::nullopt));
+  std::optional<Text> chars;
+  if (const auto given = bound.GetOptional(0)) {
+    chars = ToText(context, *given);
+    context.Charge(static_cast<int64_t>(chars->size()));  // they are sorted
+  }
+  return Value(Strip(InputText(context, input), Side::kBoth, chars));
 }
 
 Value ReplaceFilter(Context& context, const Value& input, const Arguments& arguments) {
   const auto bound = Bind(arguments, "replace", {"old", "new", "count"});
-  const Text from = ToText(bound.Require(0), context.max_bytes());
-  const Text to = ToText(bound.Require(1), context.max_bytes());
+  const Text from = ToText(context, bound.Require(0));
+  const Text to = ToText(context, bound.Require(1));
   const auto count = bound.GetOptional(2);
   return Value(Replace(context, InputText(context, input), from, to, count ? bound.GetInt(2, -1) : -1));
 }
@@ -112,7 +116,7 @@ Value ToJsonFilter(Context& context, const Value& input, const Arguments& argume
     options.key_separator = pair[1].as_text().bytes();
   }
   Text json = ToJson(input, options, context.max_bytes());
-  context.ChargeBytes(json.size());
+  context.Charge(static_cast<int64_t>(json.size() / kPrintedBytesPerStep));
   return Value(std::move(json));
 }
 

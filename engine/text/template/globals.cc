@@ -75,9 +75,9 @@ Value MakeNamespace(Context& context, const Arguments& arguments) {
   return value;
 }
 
-Value RaiseException(Context&, const Arguments& arguments) {
+Value RaiseException(Context& context, const Arguments& arguments) {
   const auto bound = Bind(arguments, "raise_exception", {"message"});
-  throw TemplateError(absl::StatusCode::kFailedPrecondition, std::string(ToText(bound.Require(0)).bytes()));
+  throw TemplateError(absl::StatusCode::kFailedPrecondition, std::string(ToText(context, bound.Require(0)).bytes()));
 }
 
 Value StrftimeNow(Context& context, const Arguments& arguments) {

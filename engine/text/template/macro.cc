@@ -83,7 +83,7 @@ Flow MacroStatement::DoExecute(Context& context) const {
 
 Flow CallBlockStatement::DoExecute(Context& context) const {
   Value caller(std::shared_ptr<Object>(std::make_shared<Macro>(caller_, context.CaptureScope())));
-  context.Write(ToText(call_->EvaluateWithCaller(context, std::move(caller)), context.max_bytes()));
+  context.Write(ToText(context, call_->EvaluateWithCaller(context, std::move(caller))));
   return Flow::kNext;
 }
 

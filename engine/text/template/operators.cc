@@ -212,12 +212,7 @@ Int LengthOf(const Value& value) {
 }
 
 std::shared_ptr<const Dict> MakeDict(Context& context, std::vector<Dict::Entry> entries) {
-  // Keys that are not strings are looked for one by one.
-  constexpr int64_t kKeysPerStep = 16;
-  const auto others =
-      std::count_if(entries.begin(), entries.end(), [](const auto& entry) { return !entry.first.is_string(); });
   context.ChargeItems(entries.size() * 2);
-  context.Charge(others * others / kKeysPerStep);
   return std::make_shared<const Dict>(std::move(entries));
 }
 

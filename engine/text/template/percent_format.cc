@@ -152,10 +152,10 @@ class PercentFormatter {
   Text Format(const Conversion& conversion, const Value& value) {
     switch (conversion.kind) {
       case 's':
-        return Truncate(ToText(value, context_.max_bytes()), conversion.precision);
+        return Truncate(ToText(context_, value), conversion.precision);
       case 'r':
       case 'a':
-        return Truncate(Repr(value, context_.max_bytes()), conversion.precision);
+        return Truncate(Repr(context_, value), conversion.precision);
       case 'c':
         return FormatCharacter(value);
       case 'd':

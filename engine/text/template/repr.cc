@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <limits>
 
+#include "engine/text/template/context.h"
 #include "engine/text/template/object.h"
 #include "engine/text/template/template_error.h"
 #include "engine/text/template/unicode.h"
@@ -12,8 +12,6 @@
 
 namespace headstart::jinja {
 namespace {
-
-constexpr size_t kUnlimited = std::numeric_limits<size_t>::max();
 
 class Printer {
  public:
@@ -169,6 +167,17 @@ Text ToText(const Value& value, size_t max_bytes) {
   return Repr(value, max_bytes);
 }
 
-Text ToText(const Value& value) { return ToText(value, kUnlimited); }
+Text ToText(Context& context, const Value& value) {
+  if (value.is_string()) return value.as_text();
+  Text text = ToText(value, context.max_bytes());
+  context.Charge(static_cast<int64_t>(text.size() / kPrintedBytesPerStep));
+  return text;
+}
+
+Text Repr(Context& context, const Value& value) {
+  Text text = Repr(value, context.max_bytes());
+  context.Charge(static_cast<int64_t>(text.size() / kPrintedBytesPerStep));
+  return text;
+}
 
 }  // namespace headstart::jinja

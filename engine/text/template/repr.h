@@ -12,10 +12,18 @@
 
 namespace headstart::jinja {
 
-Text ToText(const Value& value);
+class Context;
 
-// Fails with RESOURCE_EXHAUSTED where it would exceed `max_bytes`.
-Text ToText(const Value& value, size_t max_bytes);
+// Printing a byte takes longer than copying one.
+inline constexpr size_t kPrintedBytesPerStep = 8;
+
+// As Python's str(); charges for what it makes of values that are not strings.
+Text ToText(Context& context, const Value& value);
+Text Repr(Context& context, const Value& value);
+
+// For values known to be small: fails with RESOURCE_EXHAUSTED beyond `max_bytes`.
+inline constexpr size_t kSmallText = 4096;
+Text ToText(const Value& value, size_t max_bytes = kSmallText);
 Text Repr(const Value& value, size_t max_bytes);
 
 std::string FormatInt(Int value);

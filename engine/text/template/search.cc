@@ -9,6 +9,7 @@ namespace headstart::jinja {
 size_t FindBytes(std::string_view haystack, std::string_view needle, size_t from) {
   if (from > haystack.size()) return std::string_view::npos;
   if (needle.empty()) return from;
+  if (needle.size() > haystack.size() - from) return std::string_view::npos;  // also where the haystack has no address
   const void* found = memmem(haystack.data() + from, haystack.size() - from, needle.data(), needle.size());
   if (found == nullptr) return std::string_view::npos;
   return static_cast<size_t>(static_cast<const char*>(found) - haystack.data());

@@ -25,7 +25,7 @@ Flow DataStatement::DoExecute(Context& context) const {
 }
 
 Flow OutputStatement::DoExecute(Context& context) const {
-  context.Write(ToText(value_->Evaluate(context), context.max_bytes()));
+  context.Write(ToText(context, value_->Evaluate(context)));
   return Flow::kNext;
 }
 

@@ -31,7 +31,9 @@ template <Side side>
 Value StripMethod(Context& context, const Value& self, const Arguments& arguments) {
   const auto bound = Bind(arguments, "strip", {"chars"});
   context.ChargeBytes(self.as_text().size());
-  return Value(Strip(self.as_text(), side, OptionalText(bound, 0, "strip")));
+  const auto chars = OptionalText(bound, 0, "strip");
+  if (chars) context.Charge(static_cast<int64_t>(chars->size()));  // they are sorted
+  return Value(Strip(self.as_text(), side, chars));
 }
 
 template <CaseMapping mapping>

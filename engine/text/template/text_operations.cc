@@ -312,7 +312,7 @@ Text JoinTexts(Context& context, const Text& separator, const List& items, JoinI
     if (convert == JoinItems::kRefuse && !items[i].is_string()) {
       Fail(fmt::format("sequence item {}: expected str instance, {} found", i, TypeName(items[i])));
     }
-    builder.Append(ToText(items[i], context.max_bytes()));
+    builder.Append(ToText(context, items[i]));
     if (builder.size() > context.max_bytes()) context.ChargeBytes(builder.size());
   }
   context.ChargeBytes(builder.size());

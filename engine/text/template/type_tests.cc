@@ -46,7 +46,7 @@ bool IsSequence(const Value& v) {
 template <CaseMapping mapping>
 bool IsCase(Context& context, const Value& value, const Arguments& arguments) {
   Bind(arguments, "test", {});
-  return IsAllOfCase(context, ToText(value, context.max_bytes()), mapping);
+  return IsAllOfCase(context, ToText(context, value), mapping);
 }
 
 bool Modulo(Context& context, const Value& value, const Value& divisor, Int rest) {

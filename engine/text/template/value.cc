@@ -11,6 +11,7 @@ namespace headstart::jinja {
 namespace {
 
 constexpr int64_t kMaxWeight = int64_t{1} << 60;  // more than any limit on steps, and twice it is still an int64_t
+constexpr int64_t kMaxOtherKeys = 256;            // they are looked for one by one
 constexpr int64_t kMaxKeyWeight = 64;             // a tuple as a key is a pair or so
 
 std::string SequenceTypeName(Sequence::Flavor flavor) {
@@ -116,6 +117,10 @@ Dict::Dict(std::vector<Entry> entries) {
   entries_.reserve(entries.size());
   Summary parts;
   const bool indexed = entries.size() >= kIndexFrom;
+  const auto others =
+      std::count_if(entries.begin(), entries.end(), [](const Entry& e) { return !e.first.is_string(); });
+  if (others > kMaxOtherKeys)
+    FailLimit(fmt::format("a dict has more than {} keys that are not strings", kMaxOtherKeys));
   for (Entry& entry : entries) {
     RequireHashable(entry.first);
     parts.Add(entry.first.summary());

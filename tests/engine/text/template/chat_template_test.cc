@@ -144,6 +144,17 @@ INSTANTIATE_TEST_SUITE_P(
             "{% set l = ['a' * 99999] * 9999 %}{% for i in range(99999) %}{% if l == ['a' * 99999] * 9999 %}{% endif "
             "%}{% endfor %}",
             "max_"},
+        Hog{"SharedArgument",
+            "{% set n = namespace(x=[1]) %}{% for i in range(99) %}{% set n.x = [n.x, n.x] %}{% endfor %}{{ [1, "
+            "2]|join(n.x) }}",
+            "bytes"},
+        Hog{"SharedMessage",
+            "{% set n = namespace(x=[1]) %}{% for i in range(99) %}{% set n.x = [n.x, n.x] %}{% endfor %}{{ "
+            "raise_exception(n.x) }}",
+            "bytes"},
+        Hog{"TruncatedPrints",
+            "{% set l = range(99999)|list %}{% for i in range(99999) %}{{ '%.1s' % [l] }}{% endfor %}", "max_steps"},
+        Hog{"ManyKeys", "{{ dict(range(10000)|batch(2)) }}", "keys"},
         Hog{"Batch", "{{ [1]|batch(10**12, 0)|list }}", "100000"}),
     [](const auto& test) { return test.param.name; });
 
