@@ -34,7 +34,7 @@ void Leases::Take(int64_t count, std::vector<BlockId>& blocks) {
 // The one place where a block leaves the device. With the device as the only tier its bytes are forgotten; a lower tier
 // hooks in here, with a ticket that holds the slot until its bytes have been copied down.
 void Leases::EvictOne() {
-  const BlockId victim = *policy_.Victim([this](BlockId block) { return tree_.IsLeaf(block); });
+  const BlockId victim = *policy_.Victim(AgeMs{}, [this](BlockId block) { return tree_.IsLeaf(block); });
   const Block& record = pool_[victim];
   ghosts_.Remember(scopes_.Salted(record.prefix_hash, record.node->scope.id()));
   policy_.Untrack(victim, UntrackReason::kEvicted);
@@ -47,9 +47,9 @@ BlockFacts Leases::FactsOf(BlockId block) const {
   const Block& record = pool_[block];
   return {.depth = record.depth,
           .hits = record.hits,
-          .last_use = record.last_use,
           .tokens = static_cast<int>(record.node->first_block().size()),  // equal in all blocks of a node
-          .prefix_hash = record.prefix_hash};
+          .prefix_hash = record.prefix_hash,
+          .last_use = {}};
 }
 
 }  // namespace headstart

@@ -19,7 +19,7 @@ constexpr int kMaxBlockTokens = 256;
 constexpr int64_t kMaxDeviceBlocks = std::numeric_limits<uint32_t>::max() - 1;
 
 std::unique_ptr<EvictionPolicy> MakePolicy(EvictionPolicyKind kind, int64_t blocks) {
-  if (kind == EvictionPolicyKind::kLru) return std::make_unique<LruPolicy>(blocks);
+  if (kind == EvictionPolicyKind::kLru) return std::make_unique<LruPolicy>();
   return std::make_unique<SegmentedLruPolicy>(blocks);
 }
 

@@ -4,21 +4,20 @@
 
 namespace headstart {
 
-BlockQueue::BlockQueue(int64_t capacity) : links_(capacity + 1), end_(static_cast<uint32_t>(capacity)) {
-  links_[end_] = {end_, end_};
-}
+BlockQueue::BlockQueue() : links_(1, Link{kEnd, kEnd}) {}
 
 void BlockQueue::PushNewest(BlockId block) {
-  const uint32_t id = ToIndex(block);
-  const uint32_t newest = links_[end_].older;
-  links_[id] = {newest, end_};
-  links_[newest].newer = id;
-  links_[end_].older = id;
+  const auto place = static_cast<uint32_t>(Place(block));
+  if (place >= links_.size()) links_.resize(size_t{place} + 1);
+  const uint32_t newest = links_[kEnd].older;
+  links_[place] = {newest, kEnd};
+  links_[newest].newer = place;
+  links_[kEnd].older = place;
   ++size_;
 }
 
 void BlockQueue::Remove(BlockId block) {
-  Link& link = links_[ToIndex(block)];
+  Link& link = links_[Place(block)];
   links_[link.older].newer = link.newer;
   links_[link.newer].older = link.older;
   link = Link{};
@@ -26,15 +25,15 @@ void BlockQueue::Remove(BlockId block) {
 }
 
 std::optional<BlockId> BlockQueue::FirstFromOldest(absl::FunctionRef<bool(BlockId)> accept) const {
-  for (uint32_t id = links_[end_].newer; id != end_; id = links_[id].newer) {
-    if (accept(BlockId{id})) return BlockId{id};
+  for (uint32_t place = links_[kEnd].newer; place != kEnd; place = links_[place].newer) {
+    if (accept(BlockId{place - 1})) return BlockId{place - 1};
   }
   return std::nullopt;
 }
 
 void BlockQueue::Clear() {
   std::fill(links_.begin(), links_.end(), Link{});
-  links_[end_] = {end_, end_};
+  links_[kEnd] = {kEnd, kEnd};
   size_ = 0;
 }
 

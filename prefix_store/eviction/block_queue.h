@@ -17,10 +17,9 @@ namespace headstart {
 
 class BlockQueue {
  public:
-  // For block ids below `capacity`.
-  explicit BlockQueue(int64_t capacity);
+  BlockQueue();
 
-  // REQUIRES: it is not queued.
+  // Room for ids up to `block` is made as they come. REQUIRES: it is not queued.
   void PushNewest(BlockId block);
 
   // REQUIRES: it is queued.
@@ -30,9 +29,9 @@ class BlockQueue {
   std::optional<BlockId> FirstFromOldest(absl::FunctionRef<bool(BlockId)> accept) const;
 
   // REQUIRES: size() > 0.
-  BlockId oldest() const { return BlockId{links_[end_].newer}; }
+  BlockId oldest() const { return BlockId{links_[kEnd].newer - 1}; }
 
-  bool Contains(BlockId block) const { return links_[ToIndex(block)].newer != kOut; }
+  bool Contains(BlockId block) const { return Place(block) < links_.size() && links_[Place(block)].newer != kOut; }
   int64_t size() const { return size_; }
   void Clear();
 
@@ -43,8 +42,10 @@ class BlockQueue {
     uint32_t newer = kOut;
   };
 
-  std::vector<Link> links_;  // by block; the last one closes the ring: newer of it is the oldest block
-  uint32_t end_;
+  static size_t Place(BlockId block) { return size_t{ToIndex(block)} + 1; }
+
+  static constexpr uint32_t kEnd = 0;  // closes the ring: newer of it is the oldest block
+  std::vector<Link> links_;            // of block b at b + 1
   int64_t size_ = 0;
 };
 

@@ -15,12 +15,10 @@ namespace headstart {
 
 class LruPolicy : public EvictionPolicy {
  public:
-  explicit LruPolicy(int64_t capacity_blocks) : queue_(capacity_blocks) {}
-
   std::string_view name() const override { return "lru"; }
   void Track(BlockId block, const BlockFacts&) override { queue_.PushNewest(block); }
   void Untrack(BlockId block, UntrackReason) override { queue_.Remove(block); }
-  std::optional<BlockId> Victim(absl::FunctionRef<bool(BlockId)> may_go) const override {
+  std::optional<BlockId> Victim(AgeMs, absl::FunctionRef<bool(BlockId)> may_go) override {
     return queue_.FirstFromOldest(may_go);
   }
   bool Contains(BlockId block) const override { return queue_.Contains(block); }

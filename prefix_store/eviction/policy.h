@@ -1,9 +1,10 @@
-// EvictionPolicy: which cached block to forget next.
+// EvictionPolicy: which cached block a tier should give up next.
 //
-// The store tells a policy which blocks may go (Track) and which no longer may (Untrack); a block that a sequence holds
-// is not tracked. There is no separate verb for a use: every use is a lease, so a used block is untracked and, when its
-// last holder lets go, tracked again with one hit more. A sequence's blocks are tracked deepest first, so that a parent
-// is always a little younger than its children. Time is the order of calls and the ticks in BlockFacts; no clock.
+// Each tier has a policy of its own. The store tells it which of the tier's blocks may go (Track) and which no longer
+// may (Untrack); a block that a sequence or a transfer holds is not tracked. There is no separate verb for a use: a
+// used block is untracked and, when its last holder lets go, tracked again with one hit more. A sequence's blocks are
+// tracked deepest first, so that a parent is always a little younger than its children. Time comes with the calls, from
+// the store's clock, which never goes back; a policy asks no clock itself.
 //
 // Thread-safety: none; the scheduler thread's.
 
@@ -19,13 +20,26 @@
 
 namespace headstart {
 
+// Milliseconds on the store's clock: since the store began; never goes back.
+enum class AgeMs : int64_t {};
+
+// The last use of a block, that is, of the sequence that published it or found it.
+struct LastUse {
+  AgeMs at{};                    // when that sequence let go of it
+  uint32_t sequence_blocks = 0;  // how long that sequence was in the end
+  // Which turn of its conversation that sequence was: 1 for one that found nothing or left what it found in the middle,
+  // one more than the turn before it for one that went on from another's end.
+  uint32_t turn = 0;
+};
+
 // What a policy may weigh. A policy with a memory longer than the block's own keys it by `prefix_hash`.
 struct BlockFacts {
-  uint32_t depth;  // blocks before it in its sequence: recomputing it is dearer the deeper it lies
-  uint32_t hits;   // acquisitions that found it
-  Tick last_use;
-  int tokens;            // what it holds; fewer than a block in the last block of a sequence
-  uint64_t prefix_hash;  // of all tokens up to its end
+  uint32_t depth = 0;        // blocks before it in its sequence: recomputing it is dearer the deeper it lies
+  uint32_t hits = 0;         // acquisitions that found it
+  int8_t priority = 0;       // as the requests that used it asked: −1, 0 or 1; a lower one goes first
+  int tokens = 0;            // what it holds; fewer than a block in the last block of a sequence
+  uint64_t prefix_hash = 0;  // of all tokens up to its end
+  LastUse last_use;
 };
 
 enum class UntrackReason {
@@ -40,15 +54,16 @@ class EvictionPolicy {
 
   virtual std::string_view name() const = 0;
 
-  // `block` may be evicted from now on and was used just now. REQUIRES: it is not tracked.
+  // `block` may be evicted from now on, and facts.last_use.at is now. Ids are small integers; no bound is known ahead.
+  // REQUIRES: it is not tracked.
   virtual void Track(BlockId block, const BlockFacts& facts) = 0;
 
   // REQUIRES: it is tracked.
   virtual void Untrack(BlockId block, UntrackReason reason) = 0;
 
-  // The first block, from the least to the most worth keeping, that may go: one that has no children.
-  // Nothing when none may. Changes nothing.
-  virtual std::optional<BlockId> Victim(absl::FunctionRef<bool(BlockId)> may_go) const = 0;
+  // The first block, from the least to the most worth keeping, that `may_go`: one without children in the tier.
+  // Nothing when none may. May reorder what it knows, and changes what is tracked in nothing.
+  virtual std::optional<BlockId> Victim(AgeMs now, absl::FunctionRef<bool(BlockId)> may_go) = 0;
 
   virtual bool Contains(BlockId block) const = 0;
 

@@ -10,9 +10,7 @@ constexpr int64_t kProtectedPercent = 80;
 }  // namespace
 
 SegmentedLruPolicy::SegmentedLruPolicy(int64_t capacity_blocks)
-    : protected_limit_(capacity_blocks * kProtectedPercent / 100),
-      probation_(capacity_blocks),
-      protected_(capacity_blocks) {}
+    : protected_limit_(capacity_blocks * kProtectedPercent / 100) {}
 
 void SegmentedLruPolicy::Track(BlockId block, const BlockFacts& facts) {
   if (facts.hits == 0) {
@@ -32,7 +30,7 @@ void SegmentedLruPolicy::Untrack(BlockId block, UntrackReason) {
   queue.Remove(block);
 }
 
-std::optional<BlockId> SegmentedLruPolicy::Victim(absl::FunctionRef<bool(BlockId)> may_go) const {
+std::optional<BlockId> SegmentedLruPolicy::Victim(AgeMs, absl::FunctionRef<bool(BlockId)> may_go) {
   const auto victim = probation_.FirstFromOldest(may_go);
   return victim ? victim : protected_.FirstFromOldest(may_go);
 }

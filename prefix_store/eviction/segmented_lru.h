@@ -25,7 +25,7 @@ class SegmentedLruPolicy : public EvictionPolicy {
   std::string_view name() const override { return "segmented_lru"; }
   void Track(BlockId block, const BlockFacts& facts) override;
   void Untrack(BlockId block, UntrackReason reason) override;
-  std::optional<BlockId> Victim(absl::FunctionRef<bool(BlockId)> may_go) const override;
+  std::optional<BlockId> Victim(AgeMs now, absl::FunctionRef<bool(BlockId)> may_go) override;
   bool Contains(BlockId block) const override { return probation_.Contains(block) || protected_.Contains(block); }
   int64_t size() const override { return probation_.size() + protected_.size(); }
   void Reset() override;

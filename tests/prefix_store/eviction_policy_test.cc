@@ -14,13 +14,13 @@ namespace {
 using ::testing::ElementsAre;
 
 BlockFacts Hits(uint32_t hits) {
-  return {.depth = 0, .hits = hits, .last_use = Tick{0}, .tokens = 16, .prefix_hash = 0};
+  return {.hits = hits, .tokens = 16};
 }
 
 // Evicts everything, in order.
 std::vector<int> Drain(EvictionPolicy& policy) {
   std::vector<int> order;
-  while (const auto victim = policy.Victim([](BlockId) { return true; })) {
+  while (const auto victim = policy.Victim(AgeMs{}, [](BlockId) { return true; })) {
     order.push_back(static_cast<int>(ToIndex(*victim)));
     policy.Untrack(*victim, UntrackReason::kEvicted);
   }
@@ -36,7 +36,7 @@ std::map<std::string, int64_t> Counters(const EvictionPolicy& policy) {
 class EveryPolicy : public ::testing::TestWithParam<bool> {
  protected:
   std::unique_ptr<EvictionPolicy> Make(int64_t blocks) const {
-    if (GetParam()) return std::make_unique<LruPolicy>(blocks);
+    if (GetParam()) return std::make_unique<LruPolicy>();
     return std::make_unique<SegmentedLruPolicy>(blocks);
   }
 };
@@ -45,7 +45,7 @@ INSTANTIATE_TEST_SUITE_P(Policies, EveryPolicy, ::testing::Bool());
 
 TEST_P(EveryPolicy, EmptyHasNoVictim) {
   auto policy = Make(4);
-  EXPECT_EQ(policy->Victim([](BlockId) { return true; }), std::nullopt);
+  EXPECT_EQ(policy->Victim(AgeMs{}, [](BlockId) { return true; }), std::nullopt);
   EXPECT_EQ(policy->size(), 0);
 }
 
@@ -68,8 +68,8 @@ TEST_P(EveryPolicy, AUseMakesNewest) {
 TEST_P(EveryPolicy, VictimSkipsWhatMayNotGoAndChangesNothing) {
   auto policy = Make(4);
   for (const uint32_t block : {0u, 1u, 2u}) policy->Track(BlockId{block}, Hits(block));
-  EXPECT_EQ(policy->Victim([](BlockId block) { return block == BlockId{2}; }), BlockId{2});
-  EXPECT_EQ(policy->Victim([](BlockId) { return false; }), std::nullopt);
+  EXPECT_EQ(policy->Victim(AgeMs{}, [](BlockId block) { return block == BlockId{2}; }), BlockId{2});
+  EXPECT_EQ(policy->Victim(AgeMs{}, [](BlockId) { return false; }), std::nullopt);
   EXPECT_EQ(policy->size(), 3);
   EXPECT_THAT(Drain(*policy), ElementsAre(0, 1, 2));
 }

@@ -1,0 +1,23 @@
+#include "prefix_store/tier/tier.h"
+
+#include "xxhash.h"
+
+namespace headstart {
+
+std::string_view TierName(TierKind kind) {
+  switch (kind) {
+    case TierKind::kDevice:
+      return "device";
+    case TierKind::kHost:
+      return "host";
+    case TierKind::kDisk:
+      return "disk";
+  }
+  return "unknown";
+}
+
+uint64_t BlockChecksum(const PrefixKey& key, std::span<const std::byte> bytes) {
+  return XXH3_64bits_withSeed(bytes.data(), bytes.size(), key.low);
+}
+
+}  // namespace headstart
