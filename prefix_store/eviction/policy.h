@@ -39,7 +39,7 @@ struct BlockFacts {
   int8_t priority = 0;       // as the requests that used it asked: −1, 0 or 1; a lower one goes first
   int tokens = 0;            // what it holds; fewer than a block in the last block of a sequence
   uint64_t prefix_hash = 0;  // of all tokens up to its end
-  LastUse last_use;
+  LastUse last_use = {};
 };
 
 enum class UntrackReason {
