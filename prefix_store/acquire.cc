@@ -8,6 +8,21 @@
 #include "prefix_store/prefix_store_core.h"
 
 namespace headstart {
+namespace {
+
+int64_t& At(TokensByTier& tokens, TierKind tier) {
+  switch (tier) {
+    case TierKind::kDevice:
+      return tokens.device;
+    case TierKind::kHost:
+      return tokens.host;
+    case TierKind::kDisk:
+      return tokens.disk;
+  }
+  return tokens.device;
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<SequenceState>> PrefixStoreCore::Acquire(const AcquireRequest& request) {
   auto plan = MakePlan(request);
@@ -15,14 +30,14 @@ absl::StatusOr<std::unique_ptr<SequenceState>> PrefixStoreCore::Acquire(const Ac
   return CarryOut(*plan, request);
 }
 
-absl::StatusOr<PrefixStoreCore::Plan> PrefixStoreCore::MakePlan(const AcquireRequest& request) const {
+absl::StatusOr<PrefixStoreCore::Plan> PrefixStoreCore::MakePlan(const AcquireRequest& request) {
   if (request.tokens.empty()) return absl::InvalidArgumentError("a sequence needs at least one token; it has none");
   const int64_t needed = BlocksFor(std::max<int64_t>(std::ssize(request.tokens), request.reserve_tokens));
-  if (needed > pool_.size()) {
+  if (needed > pool_.device().size()) {
     return absl::FailedPreconditionError(
         fmt::format("the sequence needs {} blocks of {} tokens and the device has {} in all; shorten it or give the "
                     "device more blocks",
-                    needed, options_.block_tokens, pool_.size()));
+                    needed, options_.block_tokens, pool_.device().size()));
   }
   Plan plan{.match = {.at = tree_.Root()}, .miss_reason = MissReason::kCachingOff};
   if (request.read_cache) {
@@ -30,48 +45,81 @@ absl::StatusOr<PrefixStoreCore::Plan> PrefixStoreCore::MakePlan(const AcquireReq
     plan.miss_reason = WhyNotMore(request.scope, request.tokens, plan.match);
   }
   plan.path = tree_.Path(plan.match.at);
+  if (tiering_.has_host()) PlanLoads(plan);
   plan.fresh_blocks = needed - std::ssize(plan.path);
   if (const absl::Status status = MakeFit(plan); !status.ok()) return status;
   return plan;
 }
 
+// Cuts the match to what is worth bringing up, and lists what of it is not on the device.
+void PrefixStoreCore::PlanLoads(Plan& plan) {
+  TreeMatch& match = plan.match;
+  const int64_t device = tree_.BlocksIn(Reach::kDevice, match.at);
+  const int64_t worth = tiering_.WorthLoading(device, tree_.BlocksIn(Reach::kMemory, match.at), match.at.blocks);
+  if (worth < match.at.blocks) {
+    plan.path.resize(worth);
+    match.at = worth == 0 ? tree_.Root() : tree_.After(plan.path.back());
+    DropPart(plan);
+  }
+  plan.loads.assign(plan.path.begin() + device, plan.path.end());
+  if (!match.partial || pool_[*match.partial].on_device()) return;
+  if (tiering_.WorthLoadingPart(NearestTier(*match.partial), match.partial_tokens)) {
+    plan.loads.push_back(*match.partial);
+  } else {
+    DropPart(plan);
+  }
+}
+
+void PrefixStoreCore::DropPart(Plan& plan) {
+  if (!plan.match.partial) return;
+  std::erase(plan.loads, *plan.match.partial);
+  plan.match.partial.reset();
+  plan.match.partial_tokens = 0;
+}
+
 absl::Status PrefixStoreCore::MakeFit(Plan& plan) const {
-  const int64_t room = leases_.available() - Unheld(plan.path);
-  if (room < plan.fresh_blocks) {
+  const int64_t room = Available() - Unheld(plan.path);
+  const int64_t loads = std::ssize(plan.loads);
+  // The block to copy from is the last one that could give way, or be given a place. Recomputing less than a block is
+  // better than refusing, perhaps for good: a pool may be just as large as the sequence.
+  const bool part_is_load = loads > 0 && plan.match.partial == plan.loads.back();
+  const int64_t whole_loads = loads - (part_is_load ? 1 : 0);
+  if (room < plan.fresh_blocks + whole_loads) {
     return absl::ResourceExhaustedError(
         fmt::format("the sequence needs {} more blocks and {} of {} can be had now; wait until running ones let go",
-                    plan.fresh_blocks, room, pool_.size()));
+                    plan.fresh_blocks + whole_loads, room, pool_.device().size()));
   }
-  // The block to copy from is the last one that could give way. Recomputing less than a block is better than refusing,
-  // perhaps for good: a pool may be just as large as the sequence.
-  if (plan.match.partial && room - Unheld({*plan.match.partial}) < plan.fresh_blocks) {
-    plan.match.partial.reset();
-    plan.match.partial_tokens = 0;
+  if (plan.match.partial && room - Unheld({*plan.match.partial}) < plan.fresh_blocks + loads) {
+    DropPart(plan);
     plan.miss_reason = MissReason::kEvicted;
   }
   return absl::OkStatus();
 }
 
 int64_t PrefixStoreCore::Unheld(const std::vector<BlockId>& blocks) const {
-  return std::count_if(blocks.begin(), blocks.end(), [&](BlockId block) { return pool_[block].leases == 0; });
+  return std::count_if(blocks.begin(), blocks.end(),
+                       [&](BlockId block) { return pool_[block].leases == 0 && pool_[block].on_device(); });
 }
 
 std::unique_ptr<SequenceState> PrefixStoreCore::CarryOut(const Plan& plan, const AcquireRequest& request) {
-  now_ = Tick{ToIndex(now_) + 1};
   auto sequence = std::make_unique<SequenceState>();
   sequence->store = this;
   sequence->scope = scopes_.Intern(request.scope);
   sequence->publishes = request.write_cache;
   sequence->cached_tokens = sequence->counted_tokens = MatchedTokens(plan.match);
   sequence->miss_reason = plan.miss_reason;
+  sequence->turn = TurnAfter(plan.path);
+  CountTiers(plan, *sequence);
   const uint64_t hash = tree_.HashAt(plan.match.at);
   HoldPath(plan, *sequence);
-  HoldCopySource(plan, *sequence);
-  TakeFresh(plan.fresh_blocks, *sequence);
-  if (sequence->copied) {
-    const int tokens = static_cast<int>(plan.match.partial_tokens);
-    sequence->copies.push_back({pool_[*sequence->copied].slot, sequence->slots[plan.match.at.blocks], tokens});
-    ++counts_.copied_blocks;
+  reserved_blocks_ += sequence->reserved_blocks = plan.fresh_blocks + std::ssize(plan.loads);
+  sequence->loads = plan.loads;
+  StartLoads(*sequence);
+  if (LoadStateOf(*sequence) == LoadState::kReady) {
+    Ready(*sequence);
+  } else {
+    sequence->load_state = LoadState::kLoading;
+    loading_.push_back(sequence.get());
   }
   if (request.write_cache) {
     sequence->claim = in_flight_.Announce(sequence->scope.id(), request.tokens, plan.match.at.blocks, hash);
@@ -83,53 +131,183 @@ std::unique_ptr<SequenceState> PrefixStoreCore::CarryOut(const Plan& plan, const
   return sequence;
 }
 
+void PrefixStoreCore::CountTiers(const Plan& plan, SequenceState& sequence) const {
+  for (const BlockId block : plan.path) At(sequence.by_tier, NearestTier(block)) += options_.block_tokens;
+  if (plan.match.partial) At(sequence.by_tier, NearestTier(*plan.match.partial)) += plan.match.partial_tokens;
+}
+
+TierKind PrefixStoreCore::NearestTier(BlockId block) const {
+  const Block& record = pool_[block];
+  if (record.on_device() && !record.loading) return TierKind::kDevice;
+  return record.in_host() ? TierKind::kHost : TierKind::kDisk;
+}
+
+// A sequence that goes on where another ended is the next turn of its conversation. The other's last block is often not
+// matched whole: it was not full, or the template ends a finished answer otherwise.
+uint32_t PrefixStoreCore::TurnAfter(const std::vector<BlockId>& path) const {
+  if (path.empty()) return 1;
+  const LastUse& last = pool_[path.back()].last_use;
+  return path.size() + 1 >= last.sequence_blocks ? last.turn + 1 : 1;
+}
+
 void PrefixStoreCore::HoldPath(const Plan& plan, SequenceState& sequence) {
   sequence.blocks = plan.path;
-  sequence.tree_blocks = std::ssize(plan.path);
-  for (const BlockId block : plan.path) {
-    leases_.Lease(block, now_);
+  sequence.tree_blocks = sequence.path_blocks = std::ssize(plan.path);
+  sequence.copied = plan.match.partial;
+  sequence.copied_tokens = static_cast<int>(plan.match.partial_tokens);
+  const auto hold = [&](BlockId block) {
+    residence_.Lease(block);
     ++pool_[block].hits;
-    sequence.slots.push_back(pool_[block].slot);
+  };
+  for (const BlockId block : plan.path) hold(block);
+  if (sequence.copied) hold(*sequence.copied);
+}
+
+// As many as lower tiers can make room for at a time: what is loaded pushes as much out.
+void PrefixStoreCore::StartLoads(SequenceState& sequence) {
+  std::vector<BlockId> begun;
+  const int64_t room = tiering_.LoadRoom();
+  while (sequence.loads_begun < sequence.loads.size() && std::ssize(begun) < room) {
+    const BlockId block = sequence.loads[sequence.loads_begun++];
+    --sequence.reserved_blocks;
+    --reserved_blocks_;
+    if (pool_[block].on_device() || pool_[block].failed) continue;  // another sequence was first
+    MakeDeviceRoom();
+    residence_.TakeDevice(block);
+    begun.push_back(block);
+  }
+  if (!begun.empty()) tiering_.Load(begun);
+}
+
+LoadState PrefixStoreCore::LoadStateOf(const SequenceState& sequence) const {
+  LoadState state = sequence.loads_begun < sequence.loads.size() ? LoadState::kLoading : LoadState::kReady;
+  const auto look_at = [&](BlockId block) {
+    if (pool_[block].failed) state = LoadState::kFailed;
+    if (pool_[block].loading && state == LoadState::kReady) state = LoadState::kLoading;
+  };
+  // Those found on the device may be on their way there for another sequence.
+  std::for_each(sequence.blocks.begin(), sequence.blocks.begin() + sequence.path_blocks, look_at);
+  if (sequence.copied) look_at(*sequence.copied);
+  return state;
+}
+
+// All that was found is on the device: now it can be said where.
+void PrefixStoreCore::Ready(SequenceState& sequence) {
+  sequence.load_state = LoadState::kReady;
+  for (int64_t i = 0; i < sequence.path_blocks; ++i) sequence.slots.push_back(pool_[sequence.blocks[i]].device);
+  if (!sequence.copied) return;
+  TakeFresh(1, sequence);
+  sequence.copies.push_back({pool_[*sequence.copied].device, sequence.slots.back(), sequence.copied_tokens});
+  ++counts_.copied_blocks;
+}
+
+void PrefixStoreCore::AdvanceLoads() {
+  for (SequenceState* sequence : std::exchange(loading_, {})) {
+    StartLoads(*sequence);
+    const LoadState state = LoadStateOf(*sequence);
+    sequence->load_state = state;
+    if (state == LoadState::kReady) Ready(*sequence);
+    if (state == LoadState::kLoading) loading_.push_back(sequence);
   }
 }
 
-void PrefixStoreCore::HoldCopySource(const Plan& plan, SequenceState& sequence) {
-  if (!plan.match.partial) return;
-  sequence.copied = plan.match.partial;
-  leases_.Lease(*sequence.copied, now_);
-  ++pool_[*sequence.copied].hits;
+void PrefixStoreCore::MakeDeviceRoom() {
+  if (residence_.free_device() == 0) tiering_.EvictDevice();
 }
 
 void PrefixStoreCore::TakeFresh(int64_t count, SequenceState& sequence) {
-  leases_.Take(count, sequence.blocks);
-  for (size_t i = sequence.slots.size(); i < sequence.blocks.size(); ++i) {
-    sequence.slots.push_back(pool_[sequence.blocks[i]].slot);
+  sequence.reserved_blocks -= count;
+  reserved_blocks_ -= count;
+  for (int64_t i = 0; i < count; ++i) {
+    MakeDeviceRoom();
+    sequence.blocks.push_back(pool_.Take());
+    sequence.slots.push_back(pool_[sequence.blocks.back()].device);
   }
 }
 
 absl::Status PrefixStoreCore::Reserve(SequenceState& sequence, int64_t tokens) {
-  const int64_t more = BlocksFor(tokens) - std::ssize(sequence.blocks);
+  const int64_t more = BlocksFor(tokens) - std::ssize(sequence.blocks) - sequence.reserved_blocks;
   if (more <= 0) return absl::OkStatus();
-  if (more > leases_.available()) {
+  if (more > Available()) {
     return absl::ResourceExhaustedError(
         fmt::format("{} tokens need {} more blocks and {} of {} can be had now; wait until running sequences let go",
-                    tokens, more, leases_.available(), pool_.size()));
+                    tokens, more, Available(), pool_.device().size()));
   }
-  TakeFresh(more, sequence);
+  sequence.reserved_blocks += more;
+  reserved_blocks_ += more;
   return absl::OkStatus();
+}
+
+void PrefixStoreCore::Take(SequenceState& sequence, int64_t tokens) {
+  const int64_t more = BlocksFor(tokens) - std::ssize(sequence.blocks);
+  if (more > 0) TakeFresh(more, sequence);
 }
 
 void PrefixStoreCore::CopiesDone(SequenceState& sequence) {
   sequence.copies.clear();
-  if (sequence.copied) leases_.Release(*std::exchange(sequence.copied, std::nullopt));
+  if (sequence.copied) residence_.Release(*std::exchange(sequence.copied, std::nullopt), UseOf(sequence));
+}
+
+LastUse PrefixStoreCore::UseOf(const SequenceState& sequence) const {
+  return {
+      .at = residence_.now(), .sequence_blocks = static_cast<uint32_t>(sequence.blocks.size()), .turn = sequence.turn};
 }
 
 void PrefixStoreCore::Release(SequenceState& sequence) {
   if (sequence.claim != nullptr) in_flight_.Withdraw(*sequence.claim);
-  CopiesDone(sequence);
-  if (sequence.tree_blocks > 0 && sequence.publishes) tree_.Trim(sequence.blocks[sequence.tree_blocks - 1]);
-  for (auto block = sequence.blocks.rbegin(); block != sequence.blocks.rend(); ++block) leases_.Release(*block);
   running_.erase(&sequence);
+  std::erase(loading_, &sequence);
+  reserved_blocks_ -= std::exchange(sequence.reserved_blocks, 0);
+  if (sequence.load_state != LoadState::kReady && IsLoading(sequence)) Abandon(sequence);
+  CopiesDone(sequence);
+  if (sequence.tree_blocks > 0) SettleLast(sequence);
+  const LastUse use = UseOf(sequence);
+  for (auto block = sequence.blocks.rbegin(); block != sequence.blocks.rend(); ++block) residence_.Release(*block, use);
+}
+
+// What is left to do at the end of a path: memory that it held to grow, and the hits that it has found.
+void PrefixStoreCore::SettleLast(const SequenceState& sequence) {
+  const BlockId last = sequence.blocks[sequence.tree_blocks - 1];
+  if (sequence.publishes && pool_[last].cached()) tree_.Trim(last);
+  // Blocks deeper on a path were never found more often, and a block takes those before it along.
+  const auto often = std::partition_point(sequence.blocks.begin(), sequence.blocks.begin() + sequence.tree_blocks,
+                                          [&](BlockId block) { return tiering_.IsFoundOften(pool_[block]); });
+  if (often != sequence.blocks.begin()) tiering_.WriteThrough(*std::prev(often));
+}
+
+bool PrefixStoreCore::IsLoading(const SequenceState& sequence) const {
+  const auto loading = [&](BlockId block) { return pool_[block].loading; };
+  return std::any_of(sequence.blocks.begin(), sequence.blocks.begin() + sequence.path_blocks, loading) ||
+         (sequence.copied && loading(*sequence.copied));
+}
+
+// The path of a sequence that goes while its blocks are on their way up stays held until they have come: a transfer
+// must find its slots as it left them, and a block being loaded must not hang below one that may be evicted.
+void PrefixStoreCore::Abandon(SequenceState& sequence) {
+  auto rest = std::make_unique<SequenceState>();
+  rest->store = this;
+  rest->turn = sequence.turn;
+  rest->path_blocks = rest->tree_blocks = std::exchange(sequence.path_blocks, 0);
+  rest->copied = std::exchange(sequence.copied, std::nullopt);
+  const auto end = sequence.blocks.begin() + rest->path_blocks;
+  rest->blocks.assign(sequence.blocks.begin(), end);
+  rest->load_state = LoadState::kLoading;
+  sequence.blocks.erase(sequence.blocks.begin(), end);
+  sequence.tree_blocks = 0;
+  running_.insert(rest.get());
+  abandoned_.push_back(std::move(rest));
+}
+
+void PrefixStoreCore::ReleaseAbandoned() {
+  std::vector<std::unique_ptr<SequenceState>> still;
+  for (auto& sequence : std::exchange(abandoned_, {})) {
+    if (IsLoading(*sequence)) {
+      still.push_back(std::move(sequence));
+    } else {
+      Release(*sequence);
+    }
+  }
+  abandoned_ = std::move(still);
 }
 
 }  // namespace headstart

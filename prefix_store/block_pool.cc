@@ -1,45 +1,62 @@
 #include "prefix_store/block_pool.h"
 
-#include <algorithm>
+#include <memory>
 
 #include "fmt/format.h"
 
 namespace headstart {
 
-BlockPool::BlockPool(int64_t slots) : blocks_(slots) {
-  free_.reserve(slots);
-  for (int64_t i = slots - 1; i >= 0; --i) {
-    blocks_[i].slot = SlotIndex{static_cast<uint32_t>(i)};
-    free_.push_back(BlockId{static_cast<uint32_t>(i)});
-  }
+BlockId BlockPool::Take() {
+  const BlockId id = NewRecord();
+  TakeDevice((*this)[id]);
+  (*this)[id].leases = 1;
+  return id;
 }
 
-BlockId BlockPool::Take() {
-  const BlockId id = free_.back();
-  free_.pop_back();
-  (*this)[id].leases = 1;
+BlockId BlockPool::NewRecord() {
+  if (unused_.empty()) {
+    if (records_ % kChunk == 0) chunks_.push_back(std::make_unique<Block[]>(kChunk));
+    return BlockId{static_cast<uint32_t>(records_++)};
+  }
+  const BlockId id = unused_.back();
+  unused_.pop_back();
   return id;
 }
 
 void BlockPool::Free(BlockId id) {
   Block& block = (*this)[id];
-  block = Block{.slot = block.slot};
-  free_.push_back(id);
+  GiveDevice(block);
+  GiveHost(block);
+  block = Block{};
+  unused_.push_back(id);
 }
 
 absl::Status BlockPool::Check() const {
-  std::vector<int> owners(blocks_.size(), 0);
-  for (const Block& block : blocks_) ++owners[ToIndex(block.slot)];
-  if (std::any_of(owners.begin(), owners.end(), [](int n) { return n != 1; })) {
-    return absl::InternalError("block pool: a slot does not have exactly one block");
+  if (const absl::Status status = CheckSlots(device_, &Block::device); !status.ok()) return status;
+  if (const absl::Status status = CheckSlots(host_, &Block::host); !status.ok()) return status;
+  int64_t idle = 0;
+  for (uint32_t id = 0; id < records_; ++id) {
+    const Block& block = (*this)[BlockId{id}];
+    if (!block.held() && !block.cached()) ++idle;
   }
-  const auto unheld = std::count_if(blocks_.begin(), blocks_.end(),
-                                    [](const Block& block) { return block.leases == 0 && !block.cached(); });
-  if (unheld != free_blocks()) {
-    return absl::InternalError(
-        fmt::format("block pool: {} blocks that no one has, but {} on the free list", unheld, free_blocks()));
+  if (idle == std::ssize(unused_)) return absl::OkStatus();
+  return absl::InternalError(
+      fmt::format("block pool: {} blocks that no one has, but {} unused records", idle, unused_.size()));
+}
+
+absl::Status BlockPool::CheckSlots(const SlotPool& slots, SlotIndex Block::*slot) const {
+  std::vector<bool> taken(slots.size(), false);
+  int64_t owned = 0;
+  for (uint32_t id = 0; id < records_; ++id) {
+    const Block& block = (*this)[BlockId{id}];
+    if (block.*slot == kNoSlot) continue;
+    if (taken[ToIndex(block.*slot)]) return absl::InternalError("block pool: a slot does not have exactly one block");
+    taken[ToIndex(block.*slot)] = true;
+    ++owned;
   }
-  return absl::OkStatus();
+  if (owned + slots.free() == slots.size()) return absl::OkStatus();
+  return absl::InternalError(
+      fmt::format("block pool: {} slots owned and {} free, of {}", owned, slots.free(), slots.size()));
 }
 
 }  // namespace headstart

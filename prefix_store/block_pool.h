@@ -1,4 +1,5 @@
-// BlockPool: the device's slots and the records of the blocks that lie in them.
+// BlockPool: the records of all blocks that the store knows, and the slots of device and host memory that they lie in.
+// There are as many slots as the tiers have; records come and go with the blocks.
 //
 // Thread-safety: none; the scheduler thread's.
 // Invariant: every slot is free or belongs to exactly one block.
@@ -7,35 +8,62 @@
 #define HEADSTART_PREFIX_STORE_BLOCK_POOL_H_
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "prefix_store/block.h"
+#include "prefix_store/slot_pool.h"
 
 namespace headstart {
 
 class BlockPool {
  public:
-  explicit BlockPool(int64_t slots);
+  explicit BlockPool(int64_t device_slots, int64_t host_slots = 0) : device_(device_slots), host_(host_slots) {}
 
-  Block& operator[](BlockId id) { return blocks_[ToIndex(id)]; }
-  const Block& operator[](BlockId id) const { return blocks_[ToIndex(id)]; }
+  Block& operator[](BlockId id) { return chunks_[ToIndex(id) / kChunk][ToIndex(id) % kChunk]; }
+  const Block& operator[](BlockId id) const { return chunks_[ToIndex(id) / kChunk][ToIndex(id) % kChunk]; }
 
-  // A block on a free slot, held once by the caller. REQUIRES: free_blocks() > 0.
+  // A block on a free device slot, held once by the caller. REQUIRES: device().free() > 0.
   BlockId Take();
 
-  // REQUIRES: no one holds it and the tree does not have it.
+  // A record without bytes.
+  BlockId NewRecord();
+
+  // REQUIRES: the block has no slot there and one is free.
+  void TakeDevice(Block& block) { block.device = device_.Take(); }
+  void TakeHost(Block& block) { block.host = host_.Take(); }
+
+  // Nothing when the block has no slot there.
+  void GiveDevice(Block& block) { Give(device_, block.device); }
+  void GiveHost(Block& block) { Give(host_, block.host); }
+
+  // Forgets the record and gives its slots back. REQUIRES: no one holds it and the tree does not have it.
   void Free(BlockId id);
 
-  int64_t size() const { return static_cast<int64_t>(blocks_.size()); }
-  int64_t free_blocks() const { return static_cast<int64_t>(free_.size()); }
+  const SlotPool& device() const { return device_; }
+  const SlotPool& host() const { return host_; }
+  int64_t records() const { return records_; }  // ids are below it
+  int64_t blocks() const { return records() - static_cast<int64_t>(unused_.size()); }
 
   // INTERNAL when a slot has no owner or two.
   absl::Status Check() const;
 
  private:
-  std::vector<Block> blocks_;
-  std::vector<BlockId> free_;  // the last one is taken first: its bytes are the likeliest to be in a cache
+  static void Give(SlotPool& slots, SlotIndex& slot) {
+    if (slot == kNoSlot) return;
+    slots.Give(slot);
+    slot = kNoSlot;
+  }
+  absl::Status CheckSlots(const SlotPool& slots, SlotIndex Block::*slot) const;
+
+  // Records grow without moving, so that a reference to one lives as long as its block.
+  static constexpr uint32_t kChunk = 4096;
+  std::vector<std::unique_ptr<Block[]>> chunks_;
+  int64_t records_ = 0;
+  std::vector<BlockId> unused_;
+  SlotPool device_;
+  SlotPool host_;
 };
 
 }  // namespace headstart

@@ -1,6 +1,7 @@
 #include "prefix_store/prefix_store.h"
 
 #include <bit>
+#include <chrono>
 #include <limits>
 #include <utility>
 
@@ -23,20 +24,41 @@ std::unique_ptr<EvictionPolicy> MakePolicy(EvictionPolicyKind kind, int64_t bloc
   return std::make_unique<SegmentedLruPolicy>(blocks);
 }
 
+int64_t CapacityOf(const Tier* tier) { return tier == nullptr ? 0 : tier->capacity_blocks(); }
+
+Residence::Policies MakePolicies(const PrefixStoreOptions& options, const PrefixStoreTiers& tiers) {
+  return {MakePolicy(options.policy, options.device_blocks), MakePolicy(options.policy, CapacityOf(tiers.host)),
+          MakePolicy(options.policy, CapacityOf(tiers.disk))};
+}
+
+Residence::Clock ClockOf(const PrefixStoreOptions& options) {
+  if (options.clock) return options.clock;
+  return [start = std::chrono::steady_clock::now()] {
+    const auto passed = std::chrono::steady_clock::now() - start;
+    return AgeMs{std::chrono::duration_cast<std::chrono::milliseconds>(passed).count()};
+  };
+}
+
 }  // namespace
 
-PrefixStoreCore::PrefixStoreCore(const PrefixStoreOptions& options)
+PrefixStoreCore::PrefixStoreCore(const PrefixStoreOptions& options, const PrefixStoreTiers& tiers)
     : options_(options),
       hasher_(options.hash_bits, options.hash_seed),
       scopes_(hasher_),
-      pool_(options.device_blocks),
+      pool_(options.device_blocks, CapacityOf(tiers.host)),
       tree_(options.block_tokens, hasher_, pool_),
-      policy_(MakePolicy(options.policy, options.device_blocks)),
-      // As many as the pool has blocks: a prefix is then known to have been evicted until the pool has been filled
+      // As many as the device has blocks: a prefix is then known to have been evicted until the device has been filled
       // anew.
       ghosts_(options.device_blocks),
-      leases_(pool_, tree_, *policy_, scopes_, ghosts_),
+      residence_(pool_, tree_, scopes_, ghosts_, MakePolicies(options, tiers), ClockOf(options)),
+      tiering_(tiers, options.on_event, pool_, tree_, scopes_, residence_),
       in_flight_(options.block_tokens, hasher_) {}
+
+void PrefixStoreCore::Poll() {
+  tiering_.Poll();
+  if (!loading_.empty()) AdvanceLoads();
+  if (!abandoned_.empty()) ReleaseAbandoned();
+}
 
 Match PrefixStoreCore::Lookup(const Scope& scope, TokenSpan tokens) const {
   if (tokens.empty()) return {.miss_reason = MissReason::kShorterThanBlock};
@@ -46,6 +68,7 @@ Match PrefixStoreCore::Lookup(const Scope& scope, TokenSpan tokens) const {
   const int64_t ahead = in_flight_.BlocksAhead(id, tokens, found.at.blocks, tree_.HashAt(found.at));
   const int64_t reachable = std::min<int64_t>(ahead * options_.block_tokens, std::ssize(tokens) - 1);
   return {.matched_tokens = matched,
+          .by_tier = ByTier(found),
           .pending_tokens = std::max<int64_t>(0, reachable - matched),
           .miss_reason = WhyNotMore(scope, tokens, found)};
 }
@@ -77,32 +100,44 @@ bool PrefixStoreCore::WasEvicted(const Scope& scope, TokenSpan tokens, const Tre
   return false;
 }
 
+TokensByTier PrefixStoreCore::ByTier(const TreeMatch& match) const {
+  const int64_t block = options_.block_tokens;
+  const int64_t device = tree_.BlocksIn(Reach::kDevice, match.at);
+  const int64_t memory = tree_.BlocksIn(Reach::kMemory, match.at);
+  TokensByTier tokens{
+      .device = device * block, .host = (memory - device) * block, .disk = (match.at.blocks - memory) * block};
+  if (!match.partial) return tokens;
+  const TierKind tier = NearestTier(*match.partial);
+  (tier == TierKind::kDevice ? tokens.device
+   : tier == TierKind::kHost ? tokens.host
+                             : tokens.disk) += match.partial_tokens;
+  return tokens;
+}
+
 int64_t PrefixStoreCore::Flush() {
   int64_t forgotten = 0;
-  policy_->Reset();
+  residence_.Reset();
   ghosts_.Clear();
   tree_.Clear([&](BlockId block) {
-    if (pool_[block].leases > 0) return;
-    pool_.Free(block);
-    ++forgotten;
+    tiering_.LeftTree(block);
+    if (pool_[block].leases == 0) ++forgotten;
+    if (!pool_[block].held()) pool_.Free(block);
   });
   // What runs now was built on what is being forgotten, so none of it may come back.
-  for (SequenceState* sequence : running_) {
-    sequence->publishes = false;
-    if (sequence->claim != nullptr) in_flight_.Withdraw(*std::exchange(sequence->claim, nullptr));
-  }
+  for (SequenceState* sequence : running_) StopPublishing(*sequence);
   return forgotten;
 }
 
 PrefixStoreStats PrefixStoreCore::stats() const {
   PrefixStoreStats stats = counts_;
-  stats.pool_blocks = pool_.size();
-  stats.free_blocks = pool_.free_blocks();
-  stats.evictable_blocks = policy_->size();
+  stats.pool_blocks = pool_.device().size();
+  stats.free_blocks = pool_.device().free();
+  stats.evictable_blocks = residence_.evictable_device();
   stats.leased_blocks = stats.pool_blocks - stats.free_blocks - stats.evictable_blocks;
+  stats.reserved_blocks = reserved_blocks_;
   stats.cached_tokens = tree_.tokens();
   stats.nodes = tree_.nodes();
-  stats.evicted_blocks = leases_.evicted_blocks();
+  tiering_.AddStats(stats);
   return stats;
 }
 
@@ -124,7 +159,8 @@ absl::Status PrefixStore::Validate(const PrefixStoreOptions& options) {
   return absl::OkStatus();
 }
 
-PrefixStore::PrefixStore(const PrefixStoreOptions& options) : core_(std::make_unique<PrefixStoreCore>(options)) {}
+PrefixStore::PrefixStore(const PrefixStoreOptions& options, const PrefixStoreTiers& tiers)
+    : core_(std::make_unique<PrefixStoreCore>(options, tiers)) {}
 PrefixStore::~PrefixStore() = default;
 
 Match PrefixStore::Lookup(const Scope& scope, std::span<const TokenId> tokens) const {
@@ -137,6 +173,10 @@ absl::StatusOr<SequenceBlocks> PrefixStore::Acquire(const AcquireRequest& reques
   return SequenceBlocks(*std::move(sequence));
 }
 
+absl::Status PrefixStore::Recover() { return core_->Recover(); }
+void PrefixStore::Poll() { core_->Poll(); }
+void PrefixStore::Computed(int64_t tokens, absl::Duration elapsed) { core_->Computed(tokens, elapsed); }
+int64_t PrefixStore::StoreAll() { return core_->StoreAll(); }
 int64_t PrefixStore::Flush() { return core_->Flush(); }
 const PrefixStoreOptions& PrefixStore::options() const { return core_->options(); }
 PrefixStoreStats PrefixStore::stats() const { return core_->stats(); }

@@ -10,11 +10,14 @@
 //   1. Every device slot is free, or belongs to exactly one block.
 //   2. A block in the tree has the bytes of all tokens the tree shows for it.
 //   3. A leased block is never evicted or moved; its ancestors are leased with it.
+//      A block's bytes are in a tier at all times; along every path the device's blocks come first, then those in host
+//      memory, then those on disk alone.
 //   4. A node of a tenant's scope has only nodes of that scope below it.
-//   5. free + evictable + leased slots = pool.
+//   5. free + evictable + leased slots = pool; what is reserved is no more than what is free or evictable.
 //
 //   PrefixStore store({.block_tokens = 16, .device_blocks = 1024});
 //   auto blocks = store.Acquire({.scope = Scope::Tenant("acme"), .tokens = prompt});      // shares what is cached
+//   blocks->Take(prompt.size());
 //   // copy what blocks->copies() lists, compute the KV of tokens [blocks->cached_tokens(), prompt.size()) ...
 //   blocks->Publish(prompt);                                                              // others may now hit
 
@@ -31,11 +34,24 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "prefix_store/eviction/policy.h"
+#include "prefix_store/tier/tier.h"
+#include "prefix_store/transfer/io_executor.h"
 #include "prefix_store/types.h"
 
 namespace headstart {
 
 enum class EvictionPolicyKind { kLru, kSegmentedLru };
+
+// Tokens by the tier that their bytes came from, or lie in.
+struct TokensByTier {
+  int64_t device = 0;
+  int64_t host = 0;
+  int64_t disk = 0;
+  int64_t sum() const { return device + host + disk; }
+  friend bool operator==(const TokensByTier&, const TokensByTier&) = default;
+};
 
 struct PrefixStoreOptions {
   // --- behaviour
@@ -43,11 +59,30 @@ struct PrefixStoreOptions {
   int64_t device_blocks = 0;  // slots of device memory; REQUIRED, at least 1
   EvictionPolicyKind policy = EvictionPolicyKind::kSegmentedLru;
 
+  // Time since any moment in the past; never goes back. Default: the machine's steady clock.
+  std::function<AgeMs()> clock = nullptr;
+
+  // Hears in one sentence of what an operator should know, such as a tier that was turned off. On the scheduler thread.
+  std::function<void(const std::string&)> on_event = nullptr;
+
   // --- for tests: how many low bits of a block's hash are kept. The store is right with any value.
   int hash_bits = 64;
 
   // Seeds the index's hashes. The service sets it at random, so that no caller can craft prompts whose blocks collide.
   uint64_t hash_seed = 0;
+};
+
+// The tiers below the device, and what is needed to reach them. All of it outlives the store. With neither host nor
+// disk, what is evicted is forgotten.
+struct PrefixStoreTiers {
+  Tier* device = nullptr;  // the pages behind the store's slots; REQUIRED with host or disk
+  Tier* host = nullptr;    // REQUIRED with disk, which is reached through it
+  Tier* disk = nullptr;
+  IoExecutor* io = nullptr;                          // REQUIRED with host or disk
+  Fingerprint fingerprint;                           // of the device's bytes
+  std::function<absl::Time()> io_clock = absl::Now;  // read on I/O threads, to see how long transfers take
+  // Called from I/O threads when there is something for Poll to do.
+  std::function<void()> on_transfer_done = nullptr;
 };
 
 // Why a prompt was not covered further. kOtherTenant is for operators alone: callers are told kNew instead.
@@ -64,6 +99,7 @@ enum class MissReason {
 // What a prompt would find now.
 struct Match {
   int64_t matched_tokens = 0;  // cached tokens this prompt would reuse: at most size − 1
+  TokensByTier by_tier = {};   // the same, by where they lie now
   int64_t pending_tokens = 0;  // tokens after those that a running sequence of a visible scope is computing now
   MissReason miss_reason = MissReason::kNone;
 };
@@ -88,6 +124,13 @@ class PrefixStore;
 class PrefixStoreCore;
 struct SequenceState;
 
+// Whether all bytes that an acquisition found are on the device.
+enum class LoadState {
+  kReady,
+  kLoading,  // some are on their way up
+  kFailed,   // some did not come: acquire anew, and find less
+};
+
 // One running sequence's blocks. Move-only; an empty one holds nothing.
 class SequenceBlocks {
  public:
@@ -96,26 +139,40 @@ class SequenceBlocks {
   SequenceBlocks& operator=(SequenceBlocks&&) noexcept;
   ~SequenceBlocks();
 
-  // Slots in token order: token t lies in slots()[t / block_tokens]. Valid until the next call on this object.
+  // Slots in token order: token t lies in slots()[t / block_tokens]. Those of the cached tokens, and those taken since.
+  // Valid until the next call on this object.
   std::span<const SlotIndex> slots() const;
 
   // Tokens at the start whose KV was cached at Acquire. At most tokens.size() − 1.
   int64_t cached_tokens() const;
 
+  // The same, by the tier that they were in at Acquire.
+  TokensByTier cached_by_tier() const;
+
   // Why it was not more.
   MissReason miss_reason() const;
+
+  // Nothing of the cached tokens may be read until this says kReady. It changes in PrefixStore::Poll alone, and never
+  // again once it was kReady.
+  LoadState load_state() const;
 
   // Copies to carry out before computing; empty after CopiesDone(), which also lets the copied blocks go.
   std::span<const BlockCopy> copies() const;
   void CopiesDone();
 
-  // Makes room for `tokens` tokens in all, evicting if need be. RESOURCE_EXHAUSTED when leased blocks leave too little.
+  // Makes sure of room for `tokens` tokens in all. RESOURCE_EXHAUSTED when leased blocks leave too little. Room is only
+  // promised: what is cached in it stays there, and may be hit, until the room is taken.
   absl::Status Reserve(int64_t tokens);
+
+  // Takes slots for the first `tokens` tokens, evicting if need be. To be called as late as the tokens are computed: a
+  // long prompt's evictions then come step by step, and lower tiers keep up. REQUIRES: room for them is reserved, as
+  // Acquire does for its tokens.
+  void Take(int64_t tokens);
 
   // The KV of `tokens` (the sequence from its start) is complete in memory: make it visible in the sequence's scope.
   // Blocks that another sequence published meanwhile are shared and this one's copies freed, so slots() may change.
   // Returns the number of tokens newly written to the cache. Does nothing when write_cache was false.
-  // REQUIRES: tokens extend what was published before; room for them was reserved.
+  // REQUIRES: tokens extend what was published before; slots for them were taken.
   int64_t Publish(std::span<const TokenId> tokens);
 
  private:
@@ -129,6 +186,7 @@ struct PrefixStoreStats {
   int64_t pool_blocks = 0;
   int64_t free_blocks = 0;
   int64_t leased_blocks = 0;     // held by running sequences
+  int64_t reserved_blocks = 0;   // of the free and the evictable ones: promised to running sequences
   int64_t evictable_blocks = 0;  // cached and not leased
   int64_t cached_tokens = 0;     // tokens that the tree can give
   int64_t nodes = 0;
@@ -136,14 +194,30 @@ struct PrefixStoreStats {
   int64_t queried_tokens = 0;  // tokens of all acquisitions that read the cache
   int64_t hit_tokens = 0;      // of those, tokens found
   int64_t written_tokens = 0;
-  int64_t evicted_blocks = 0;
+  int64_t evicted_blocks = 0;  // from the device
   int64_t copied_blocks = 0;
+
+  // --- the tiers below the device
+  int64_t host_blocks = 0;  // slots there
+  int64_t host_used_blocks = 0;
+  int64_t disk_blocks = 0;  // records that the disk may hold
+  int64_t disk_used_blocks = 0;
+  int64_t host_loaded_blocks = 0;
+  int64_t disk_loaded_blocks = 0;
+  int64_t disk_stored_blocks = 0;
+  int64_t dropped_blocks = 0;               // forgotten because no lower tier could take them
+  int64_t bad_blocks = 0;                   // came back damaged or not at all
+  int64_t disk_failures = 0;                // transfers that the disk refused
+  int64_t disk_outages = 0;                 // times that the disk was turned off for it
+  bool disk_on = false;                     // in use for writing
+  int64_t recomputed_by_choice_tokens = 0;  // cached below, but sooner computed than loaded
+  int64_t transfers_pending = 0;
 };
 
 class PrefixStore {
  public:
   // REQUIRES: options pass Validate().
-  explicit PrefixStore(const PrefixStoreOptions& options);
+  explicit PrefixStore(const PrefixStoreOptions& options, const PrefixStoreTiers& tiers = {});
   ~PrefixStore();
   PrefixStore(const PrefixStore&) = delete;
   PrefixStore& operator=(const PrefixStore&) = delete;
@@ -154,10 +228,25 @@ class PrefixStore {
   // What `tokens` would find. Changes nothing, not even the order of eviction.
   Match Lookup(const Scope& scope, std::span<const TokenId> tokens) const;
 
-  // Leases the cached part of `request.tokens` and takes fresh blocks for the rest. A hit block is never the victim of
+  // Leases the cached part of `request.tokens` and reserves blocks for the rest. A hit block is never the victim of
   // its own acquisition. RESOURCE_EXHAUSTED, with the numbers, when leased blocks leave too little room for now;
   // FAILED_PRECONDITION when the pool could never hold it; INVALID_ARGUMENT for no tokens.
   absl::StatusOr<SequenceBlocks> Acquire(const AcquireRequest& request);
+
+  // Brings into the tree what the disk has kept from before. To be called before anything else. The disk's error, when
+  // it cannot be read; what was found until then is there.
+  absl::Status Recover();
+
+  // Takes back what transfers have done since the last call and begins what is due. Cheap when there is nothing.
+  // To be called before each step, and when on_transfer_done says so.
+  void Poll();
+
+  // A step computed so many prompt tokens: what loading is weighed against.
+  void Computed(int64_t tokens, absl::Duration elapsed);
+
+  // Begins to write to disk what is not there yet, as far as there is room. Blocks that are still to be written or
+  // under way: call it and Poll until there are none, and a restart finds all of them.
+  int64_t StoreAll();
 
   // Forgets every block that is not leased; returns how many. Leased ones are forgotten when their holders let go:
   // no later lookup finds them.

@@ -11,7 +11,7 @@ absl::Status PrefixStoreCore::Check() const {
     if (sequence->claim != nullptr) claims.push_back(sequence->claim.get());
   }
   for (const absl::Status& status :
-       {pool_.Check(), tree_.Check(), in_flight_.Check(claims), CheckLeases(), CheckEviction()}) {
+       {pool_.Check(), tree_.Check(), in_flight_.Check(claims), CheckLeases(), residence_.Check(), CheckSlots()}) {
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
@@ -19,13 +19,9 @@ absl::Status PrefixStoreCore::Check() const {
 
 // Every lease is a running sequence's, and what a sequence shares is in the tree.
 absl::Status PrefixStoreCore::CheckLeases() const {
-  std::vector<uint32_t> held(pool_.size(), 0);
+  std::vector<uint32_t> held(pool_.records(), 0);
   for (const SequenceState* sequence : running_) {
-    for (const BlockId block : sequence->blocks) ++held[ToIndex(block)];
-    if (sequence->copied) ++held[ToIndex(*sequence->copied)];
-    for (size_t i = 0; i < sequence->blocks.size(); ++i) {
-      if (sequence->slots[i] != pool_[sequence->blocks[i]].slot) return absl::InternalError("leases: a slot is wrong");
-    }
+    if (const absl::Status status = CheckHeld(*sequence, held); !status.ok()) return status;
   }
   for (uint32_t i = 0; i < held.size(); ++i) {
     const Block& block = pool_[BlockId{i}];
@@ -35,19 +31,30 @@ absl::Status PrefixStoreCore::CheckLeases() const {
   return absl::OkStatus();
 }
 
-absl::Status PrefixStoreCore::CheckEviction() const {
-  int64_t leased = 0;
-  for (uint32_t i = 0; i < pool_.size(); ++i) {
-    const Block& block = pool_[BlockId{i}];
-    const bool evictable = block.cached() && block.leases == 0;
-    leased += block.leases > 0 ? 1 : 0;
-    if (policy_->Contains(BlockId{i}) == evictable) continue;
-    return absl::InternalError(fmt::format("eviction: block {} is {}tracked", i, evictable ? "not " : "wrongly "));
+absl::Status PrefixStoreCore::CheckHeld(const SequenceState& sequence, std::vector<uint32_t>& held) const {
+  for (size_t i = 0; i < sequence.blocks.size(); ++i) {
+    const Block& block = pool_[sequence.blocks[i]];
+    ++held[ToIndex(sequence.blocks[i])];
+    if (i < sequence.slots.size() && (sequence.slots[i] != block.device || !block.on_device())) {
+      return absl::InternalError("leases: a slot is wrong");
+    }
   }
-  const int64_t counted = pool_.free_blocks() + policy_->size() + leased;
-  if (counted == pool_.size()) return absl::OkStatus();
+  if (sequence.copied) ++held[ToIndex(*sequence.copied)];
+  return absl::OkStatus();
+}
+
+absl::Status PrefixStoreCore::CheckSlots() const {
+  int64_t leased = 0;
+  for (uint32_t i = 0; i < pool_.records(); ++i) {
+    const Block& block = pool_[BlockId{i}];
+    if (block.on_device() && (block.leases > 0 || block.loading)) ++leased;
+  }
+  if (Available() < 0) return absl::InternalError("eviction: more is reserved than could be had");
+  const int64_t counted = residence_.free_device() + residence_.evictable_device() + leased;
+  if (counted == pool_.device().size()) return absl::OkStatus();
   return absl::InternalError(fmt::format("eviction: free {} + evictable {} + leased {} is not the pool's {}",
-                                         pool_.free_blocks(), policy_->size(), leased, pool_.size()));
+                                         residence_.free_device(), residence_.evictable_device(), leased,
+                                         pool_.device().size()));
 }
 
 }  // namespace headstart

@@ -12,23 +12,27 @@
 #include "absl/container/flat_hash_set.h"
 #include "prefix_store/block_hash.h"
 #include "prefix_store/block_pool.h"
-#include "prefix_store/eviction/policy.h"
 #include "prefix_store/ghost_list.h"
 #include "prefix_store/in_flight.h"
-#include "prefix_store/lease.h"
 #include "prefix_store/prefix_store.h"
 #include "prefix_store/prefix_tree.h"
+#include "prefix_store/residence.h"
 #include "prefix_store/scope_table.h"
 #include "prefix_store/sequence_state.h"
+#include "prefix_store/tiering.h"
 
 namespace headstart {
 
 class PrefixStoreCore {
  public:
-  explicit PrefixStoreCore(const PrefixStoreOptions& options);
+  PrefixStoreCore(const PrefixStoreOptions& options, const PrefixStoreTiers& tiers);
 
   // --- prefix_store.cc
   Match Lookup(const Scope& scope, TokenSpan tokens) const;
+  absl::Status Recover() { return tiering_.Recover(scopes_, absl::Now()); }
+  void Poll();
+  void Computed(int64_t tokens, absl::Duration elapsed) { tiering_.Computed(tokens, elapsed); }
+  int64_t StoreAll() { return tiering_.StoreAll(); }
   int64_t Flush();
   PrefixStoreStats stats() const;
   const PrefixStoreOptions& options() const { return options_; }
@@ -36,6 +40,7 @@ class PrefixStoreCore {
   // --- acquire.cc
   absl::StatusOr<std::unique_ptr<SequenceState>> Acquire(const AcquireRequest& request);
   absl::Status Reserve(SequenceState& sequence, int64_t tokens);
+  void Take(SequenceState& sequence, int64_t tokens);
   void CopiesDone(SequenceState& sequence);
   void Release(SequenceState& sequence);
 
@@ -49,7 +54,8 @@ class PrefixStoreCore {
   // What an acquisition will hold, worked out before anything changes.
   struct Plan {
     TreeMatch match;
-    std::vector<BlockId> path = {};  // cached blocks to share
+    std::vector<BlockId> path = {};   // cached blocks to share
+    std::vector<BlockId> loads = {};  // of those and the one to copy from: those that are not on the device
     int64_t fresh_blocks = 0;
     MissReason miss_reason = MissReason::kNone;
   };
@@ -59,15 +65,31 @@ class PrefixStoreCore {
     return match.at.blocks * options_.block_tokens + match.partial_tokens;
   }
   TreeMatch FindMatch(ScopeId scope, TokenSpan tokens) const;
+  TokensByTier ByTier(const TreeMatch& match) const;  // as the tiers are now
+  TierKind NearestTier(BlockId block) const;
   MissReason WhyNotMore(const Scope& scope, TokenSpan tokens, const TreeMatch& match) const;
   bool WasEvicted(const Scope& scope, TokenSpan tokens, const TreeMatch& match) const;
 
-  absl::StatusOr<Plan> MakePlan(const AcquireRequest& request) const;
+  absl::StatusOr<Plan> MakePlan(const AcquireRequest& request);
+  void PlanLoads(Plan& plan);
+  static void DropPart(Plan& plan);
   absl::Status MakeFit(Plan& plan) const;
   std::unique_ptr<SequenceState> CarryOut(const Plan& plan, const AcquireRequest& request);
   void HoldPath(const Plan& plan, SequenceState& sequence);
-  void HoldCopySource(const Plan& plan, SequenceState& sequence);
+  void CountTiers(const Plan& plan, SequenceState& sequence) const;
+  uint32_t TurnAfter(const std::vector<BlockId>& path) const;
+  void StartLoads(SequenceState& sequence);
+  LoadState LoadStateOf(const SequenceState& sequence) const;
+  void Ready(SequenceState& sequence);
+  void AdvanceLoads();
   void TakeFresh(int64_t count, SequenceState& sequence);
+  void MakeDeviceRoom();
+  int64_t Available() const { return residence_.free_device() + residence_.evictable_device() - reserved_blocks_; }
+  LastUse UseOf(const SequenceState& sequence) const;
+  void SettleLast(const SequenceState& sequence);
+  bool IsLoading(const SequenceState& sequence) const;
+  void Abandon(SequenceState& sequence);
+  void ReleaseAbandoned();
   int64_t Unheld(const std::vector<BlockId>& blocks) const;
 
   TreePosition PositionOf(const SequenceState& sequence, int64_t block) const;
@@ -75,23 +97,28 @@ class PrefixStoreCore {
   int64_t PublishTail(SequenceState& sequence, TokenSpan tail);
   void TakeOut(BlockId block);
   void Share(SequenceState& sequence, int64_t index, BlockId shared);
+  void StopPublishing(SequenceState& sequence);
   void Insert(SequenceState& sequence, const TreePosition& at, TokenSpan tokens, BlockId block);
   int64_t Count(SequenceState& sequence, int64_t end, bool written);
 
   absl::Status CheckLeases() const;
-  absl::Status CheckEviction() const;
+  absl::Status CheckHeld(const SequenceState& sequence, std::vector<uint32_t>& held) const;
+  absl::Status CheckSlots() const;
 
   const PrefixStoreOptions options_;
   const BlockHasher hasher_;
   ScopeTable scopes_;
   BlockPool pool_;
   PrefixTree tree_;
-  std::unique_ptr<EvictionPolicy> policy_;
   GhostList ghosts_;
-  Leases leases_;
+  Residence residence_;
+  Tiering tiering_;
   InFlight in_flight_;
+  int64_t reserved_blocks_ = 0;  // of all sequences
   absl::flat_hash_set<SequenceState*> running_;
-  Tick now_{};
+  std::vector<SequenceState*> loading_;  // of those: what they found is not all on the device yet; oldest first
+  // Paths of sequences that went while their blocks were being loaded: held until that has ended.
+  std::vector<std::unique_ptr<SequenceState>> abandoned_;
   PrefixStoreStats counts_;  // the counters; levels are filled in by stats()
 };
 

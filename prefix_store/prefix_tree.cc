@@ -55,22 +55,28 @@ TreePosition PrefixTree::After(BlockId block) const {
 }
 
 std::optional<BlockId> PrefixTree::FindNext(const TreePosition& at, ScopeId scope, TokenSpan block) const {
+  const auto shared = FindNextIn(at, kPublicScope, block);
+  return shared || scope == kPublicScope ? shared : FindNextIn(at, scope, block);
+}
+
+std::optional<BlockId> PrefixTree::FindNextIn(const TreePosition& at, ScopeId scope, TokenSpan block) const {
   if (InsideRun(at)) {
-    if (!StartsWith(TokensAfter(at), block)) return std::nullopt;
+    if (at.node->scope.id() != scope || !StartsWith(TokensAfter(at), block)) return std::nullopt;
     return at.node->blocks[at.used];
   }
   if (at.node->children == 0) return std::nullopt;
-  const uint64_t token_hash = hasher_.Tokens(block);
-  const PrefixNode* child = Child(at.node, kPublicScope, block, token_hash);
-  if (child == nullptr && scope != kPublicScope) child = Child(at.node, scope, block, token_hash);
+  const PrefixNode* child = Child(at.node, scope, block, hasher_.Tokens(block));
   if (child == nullptr) return std::nullopt;
   return child->blocks.front();
 }
 
 bool PrefixTree::Covers(const TreePosition& at, ScopeId scope, TokenSpan tail) const {
-  if (InsideRun(at)) return StartsWith(TokensAfter(at), tail);
-  const auto covered_in = [&](ScopeId where) { return NearestChild(at.node, where, tail).common == std::ssize(tail); };
-  return covered_in(kPublicScope) || (scope != kPublicScope && covered_in(scope));
+  return CoversIn(at, kPublicScope, tail) || (scope != kPublicScope && CoversIn(at, scope, tail));
+}
+
+bool PrefixTree::CoversIn(const TreePosition& at, ScopeId scope, TokenSpan tail) const {
+  if (InsideRun(at)) return at.node->scope.id() == scope && StartsWith(TokensAfter(at), tail);
+  return NearestChild(at.node, scope, tail).common == std::ssize(tail);
 }
 
 uint64_t PrefixTree::HashAt(const TreePosition& at) const {
@@ -80,6 +86,71 @@ uint64_t PrefixTree::HashAt(const TreePosition& at) const {
 bool PrefixTree::IsLeaf(BlockId block) const {
   const PrefixNode& node = *pool_[block].node;
   return node.children == 0 && node.blocks.back() == block;
+}
+
+bool PrefixTree::IsLeafIn(Reach reach, BlockId block) const {
+  const Block& record = pool_[block];
+  const PrefixNode& node = *record.node;
+  const size_t next = record.depth - node.first_depth + 1;
+  if (next < node.blocks.size()) return !pool_[node.blocks[next]].Reaches(reach);
+  return node.children_in[static_cast<size_t>(reach)] == 0;
+}
+
+// A Reach holds a path up to some block and nothing after it, so the place where it ends is found by halving.
+int64_t PrefixTree::BlocksIn(Reach reach, const TreePosition& at) const {
+  const auto outside = [&](BlockId block) { return !pool_[block].Reaches(reach); };
+  int64_t used = at.used;
+  const PrefixNode* node = at.node;
+  while (node->parent != nullptr && (used == 0 || outside(node->blocks.front()))) {
+    node = node->parent;
+    used = node->run();
+  }
+  const auto first = node->blocks.begin();
+  const auto end = std::partition_point(first, first + used, [&](BlockId block) { return !outside(block); });
+  return node->first_depth + (end - first);
+}
+
+std::vector<BlockId> PrefixTree::Subtree(BlockId block) const {
+  const Block& record = pool_[block];
+  std::vector<BlockId> blocks;
+  AppendSubtree(*record.node, record.depth - record.node->first_depth, blocks);
+  return blocks;
+}
+
+void PrefixTree::ForEach(absl::FunctionRef<void(BlockId)> visit) const {
+  std::vector<BlockId> blocks;
+  AppendSubtree(*root_, 0, blocks);
+  for (const BlockId block : blocks) visit(block);
+}
+
+// With a list of its own in place of recursion: a tree may be as deep as a context is long.
+void PrefixTree::AppendSubtree(const PrefixNode& node, int64_t from, std::vector<BlockId>& blocks) const {
+  std::vector<const PrefixNode*> open = {&node};
+  while (!open.empty()) {
+    const PrefixNode* next = open.back();
+    open.pop_back();
+    blocks.insert(blocks.end(), next->blocks.begin() + (next == &node ? from : 0), next->blocks.end());
+    if (next->children == 0) continue;
+    for (auto child = order_.lower_bound(ChildKey{next, kPublicScope, {}, 0});
+         child != order_.end() && (*child)->parent == next; ++child) {
+      open.push_back(child->get());
+    }
+  }
+}
+
+std::optional<BlockId> PrefixTree::Before(BlockId block) const {
+  const Block& record = pool_[block];
+  const PrefixNode& node = *record.node;
+  if (record.depth > node.first_depth) return node.blocks[record.depth - node.first_depth - 1];
+  if (node.parent->blocks.empty()) return std::nullopt;
+  return node.parent->blocks.back();
+}
+
+TokenSpan PrefixTree::TokensOf(BlockId block) const {
+  const Block& record = pool_[block];
+  const TokenSpan rest =
+      TokenSpan(record.node->tokens).subspan((record.depth - record.node->first_depth) * block_tokens_);
+  return rest.first(std::min<size_t>(rest.size(), block_tokens_));
 }
 
 TokenSpan PrefixTree::TokensAfter(const TreePosition& at) const {
@@ -181,7 +252,7 @@ std::optional<BlockId> PrefixTree::Insert(const TreePosition& at, const ScopeTab
   node->blocks.push_back(block);
   node->first_depth = record.depth;
   PrefixNode* parent = SplitAt(at).node;
-  ++parent->children;
+  CountChild(*parent, record.reach(), +1);
   return RemoveTailBefore(AddChild(parent, std::move(node)));
 }
 
@@ -190,13 +261,28 @@ void PrefixTree::Remove(BlockId block) {
   const size_t kept = (node->blocks.size() - 1) * block_tokens_;
   tokens_ -= static_cast<int64_t>(node->tokens.size() - kept);
   if (kept == 0) {
-    --node->parent->children;
+    CountChild(*node->parent, pool_[block].reach(), -1);
     TakeChild(node);
   } else {
     node->tokens.resize(kept);
     node->blocks.pop_back();
   }
   pool_[block].node = nullptr;
+}
+
+void PrefixTree::ReachChanged(BlockId block, ReachSet before) {
+  const Block& record = pool_[block];
+  PrefixNode& node = *record.node;
+  if (record.depth != node.first_depth) return;
+  CountChild(*node.parent, before, -1);
+  CountChild(*node.parent, record.reach(), +1);
+}
+
+void PrefixTree::CountChild(PrefixNode& parent, ReachSet reach, int step) {
+  parent.children += step;
+  for (int i = 0; i < kReaches; ++i) {
+    if ((reach & Only(static_cast<Reach>(i))) != 0) parent.children_in[i] += step;
+  }
 }
 
 void PrefixTree::Trim(BlockId block) {
@@ -210,6 +296,7 @@ void PrefixTree::Clear(absl::FunctionRef<void(BlockId)> removed) {
   index_.clear();
   const Order nodes = std::exchange(order_, Order());
   root_->children = 0;
+  root_->children_in = {};
   tokens_ = 0;
   for (const auto& node : nodes) {
     for (const BlockId block : node->blocks) {
@@ -259,7 +346,7 @@ TreePosition PrefixTree::SplitAt(const TreePosition& at) {
   std::unique_ptr<PrefixNode> lower = TakeChild(at.node);
   std::unique_ptr<PrefixNode> upper = DetachUpper(lower.get(), at.used);
   PrefixNode* middle = upper.get();
-  middle->children = 1;
+  CountChild(*middle, pool_[lower->blocks.front()].reach(), +1);
   AddChild(parent, std::move(upper));
   AddChild(middle, std::move(lower));
   return {middle, at.used, at.blocks};

@@ -22,6 +22,7 @@
 #ifndef HEADSTART_PREFIX_STORE_PREFIX_TREE_H_
 #define HEADSTART_PREFIX_STORE_PREFIX_TREE_H_
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -44,9 +45,10 @@ struct PrefixNode {
   ScopeTable::Use scope;
   uint64_t index_hash = 0;  // of (parent, scope, first block); of complete blocks only
   std::vector<TokenId> tokens;
-  absl::InlinedVector<BlockId, 4> blocks;  // four ids take the room that a heap pointer and its sizes would
-  uint32_t first_depth = 0;                // blocks before the first one
-  uint32_t children = 0;                   // of every scope
+  absl::InlinedVector<BlockId, 4> blocks;           // four ids take the room that a heap pointer and its sizes would
+  uint32_t first_depth = 0;                         // blocks before the first one
+  uint32_t children = 0;                            // of every scope
+  std::array<uint32_t, kReaches> children_in = {};  // of those, the ones whose first block a Reach contains
 
   int64_t run() const { return static_cast<int64_t>(blocks.size()); }
   TokenSpan first_block() const { return TokenSpan(tokens).first(tokens.size() / blocks.size()); }
@@ -89,11 +91,33 @@ class PrefixTree {
   // Whether a block right after `at` starts with all of `tail`.
   bool Covers(const TreePosition& at, ScopeId scope, TokenSpan tail) const;
 
+  // The same among the blocks of one scope alone. A tenant's block may have a public twin that came later.
+  std::optional<BlockId> FindNextIn(const TreePosition& at, ScopeId scope, TokenSpan block) const;
+  bool CoversIn(const TreePosition& at, ScopeId scope, TokenSpan tail) const;
+
   // Hash of the tokens up to `at`.
   uint64_t HashAt(const TreePosition& at) const;
 
   // Nothing in the tree depends on `block`. REQUIRES: it is in the tree.
   bool IsLeaf(BlockId block) const;
+
+  // The same of the part of the tree that `reach` contains.
+  bool IsLeafIn(Reach reach, BlockId block) const;
+
+  // Of the blocks up to `at`, the number at the start that `reach` (kDevice or kMemory) contains.
+  int64_t BlocksIn(Reach reach, const TreePosition& at) const;
+
+  // `block` and all blocks below it, parents first.
+  std::vector<BlockId> Subtree(BlockId block) const;
+
+  // The block before it, when it is not the first of its sequence.
+  std::optional<BlockId> Before(BlockId block) const;
+
+  // The tokens that `block` holds.
+  TokenSpan TokensOf(BlockId block) const;
+
+  // Every block, parents first.
+  void ForEach(absl::FunctionRef<void(BlockId)> visit) const;
 
   int64_t nodes() const { return static_cast<int64_t>(order_.size()); }
   int64_t tokens() const { return tokens_; }
@@ -106,11 +130,15 @@ class PrefixTree {
 
   // Hangs `block`, which holds `tokens` (a whole block, or fewer for a tail), after `at`. Returns a tail that it made
   // redundant, which is no longer in the tree.
-  // REQUIRES: FindNext, or Covers for a tail, finds nothing there; `scope` is that of at.node, or at.node is public.
+  // REQUIRES: FindNextIn, or CoversIn for a tail, finds nothing of its scope there; `scope` is that of at.node, or
+  // at.node is public.
   std::optional<BlockId> Insert(const TreePosition& at, const ScopeTable::Use& scope, TokenSpan tokens, BlockId block);
 
   // REQUIRES: IsLeaf(block).
   void Remove(BlockId block);
+
+  // To be called when a block's Reach has changed from `before`, while it is in the tree.
+  void ReachChanged(BlockId block, ReachSet before);
 
   // Gives back memory that the run of `block` holds for growth. REQUIRES: it is in the tree.
   void Trim(BlockId block);
@@ -170,6 +198,8 @@ class PrefixTree {
   TreeMatch Deeper(const TreeMatch& a, const TreeMatch& b) const;
 
   bool CanGrow(const TreePosition& at, ScopeId scope) const;
+  void CountChild(PrefixNode& parent, ReachSet reach, int step);
+  void AppendSubtree(const PrefixNode& node, int64_t from, std::vector<BlockId>& blocks) const;
   Order::iterator AddChild(PrefixNode* parent, std::unique_ptr<PrefixNode> node);
   std::unique_ptr<PrefixNode> TakeChild(PrefixNode* node);
   std::optional<BlockId> RemoveTailBefore(Order::iterator added);
@@ -179,6 +209,7 @@ class PrefixTree {
   absl::Status CheckNode(const PrefixNode& node) const;
   absl::Status CheckPlace(const PrefixNode& node) const;
   absl::Status CheckRecords(const PrefixNode& node) const;
+  absl::Status CheckReach(const PrefixNode& node, const BlockId* before, const Block& record) const;
   absl::Status CheckOrder() const;
 
   const int block_tokens_;

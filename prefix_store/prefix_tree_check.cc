@@ -17,16 +17,21 @@ absl::Status PrefixTree::Check() const {
   int64_t tokens = 0;
   int64_t whole = 0;
   absl::flat_hash_map<const PrefixNode*, uint32_t> children;
+  absl::flat_hash_map<const PrefixNode*, std::array<uint32_t, kReaches>> children_in;
   for (const auto& node : order_) {
     if (const absl::Status status = CheckNode(*node); !status.ok()) return status;
     tokens += std::ssize(node->tokens);
     whole += IsTail(*node) ? 0 : 1;
     ++children[node->parent];
+    for (int i = 0; i < kReaches; ++i) {
+      children_in[node->parent][i] += pool_[node->blocks.front()].Reaches(static_cast<Reach>(i)) ? 1 : 0;
+    }
   }
   for (const auto& node : order_) {
     const auto counted = children.find(node.get());
     if ((counted == children.end() ? 0 : counted->second) != node->children)
       return Broken(*node, "its child count is wrong");
+    if (children_in[node.get()] != node->children_in) return Broken(*node, "its children's tiers are counted wrong");
   }
   if (root_->children != children[root_.get()]) return Broken(*root_, "the root's child count is wrong");
   if (tokens != tokens_) return absl::InternalError(fmt::format("prefix tree: {} tokens, counted {}", tokens, tokens_));
@@ -59,6 +64,7 @@ absl::Status PrefixTree::CheckPlace(const PrefixNode& node) const {
 
 absl::Status PrefixTree::CheckRecords(const PrefixNode& node) const {
   uint64_t hash = HashAt({node.parent, node.parent->run(), node.first_depth});
+  const BlockId* before = node.first_depth == 0 ? nullptr : &node.parent->blocks.back();
   bool ancestors_leased = node.first_depth == 0 || pool_[node.parent->blocks.back()].leases > 0;
   for (int64_t i = 0; i < node.run(); ++i) {
     const Block& record = pool_[node.blocks[i]];
@@ -69,6 +75,19 @@ absl::Status PrefixTree::CheckRecords(const PrefixNode& node) const {
     if (record.prefix_hash != hash) return Broken(node, "a block's prefix hash is wrong");
     if (record.leases > 0 && !ancestors_leased) return Broken(node, "a leased block below one that is not");
     ancestors_leased = record.leases > 0;
+    if (const absl::Status status = CheckReach(node, before, record); !status.ok()) return status;
+    before = &node.blocks[i];
+  }
+  return absl::OkStatus();
+}
+
+// The bytes are somewhere, and no nearer than those of the block before.
+absl::Status PrefixTree::CheckReach(const PrefixNode& node, const BlockId* before, const Block& record) const {
+  if (record.reach() == 0) return Broken(node, "a block whose bytes are nowhere");
+  if (before == nullptr) return absl::OkStatus();
+  const Block& above = pool_[*before];
+  for (const Reach reach : {Reach::kDevice, Reach::kMemory}) {
+    if (record.Reaches(reach) && !above.Reaches(reach)) return Broken(node, "nearer than the block before it");
   }
   return absl::OkStatus();
 }

@@ -12,11 +12,11 @@ int64_t PrefixStoreCore::Publish(SequenceState& sequence, TokenSpan tokens) {
   if (!sequence.publishes) return 0;
   const int64_t block_tokens = options_.block_tokens;
   int64_t written = 0;
-  while ((sequence.tree_blocks + 1) * block_tokens <= std::ssize(tokens)) {
+  while (sequence.publishes && (sequence.tree_blocks + 1) * block_tokens <= std::ssize(tokens)) {
     written += PublishWhole(sequence, tokens.subspan(sequence.tree_blocks * block_tokens, block_tokens));
   }
   const TokenSpan tail = tokens.subspan(std::min<size_t>(tokens.size(), sequence.tree_blocks * block_tokens));
-  if (!tail.empty()) written += PublishTail(sequence, tail);
+  if (sequence.publishes && !tail.empty()) written += PublishTail(sequence, tail);
   if (sequence.claim != nullptr) in_flight_.Shrink(*sequence.claim, sequence.tree_blocks);
   counts_.written_tokens += written;
   return written;
@@ -28,6 +28,12 @@ int64_t PrefixStoreCore::PublishWhole(SequenceState& sequence, TokenSpan block) 
   const BlockId own = sequence.blocks[index];
   TakeOut(own);
   const auto equal = tree_.FindNext(at, sequence.scope.id(), block);
+  if (equal && pool_[*equal].loading) {
+    // Another sequence brings it up while this one, which chose not to, has computed it. Too rare to be worth more.
+    --sequence.tree_blocks;
+    StopPublishing(sequence);
+    return 0;
+  }
   if (equal) {
     Share(sequence, index, *equal);
   } else {
@@ -52,22 +58,30 @@ TreePosition PrefixStoreCore::PositionOf(const SequenceState& sequence, int64_t 
   return block == 0 ? tree_.Root() : tree_.After(sequence.blocks[block - 1]);
 }
 
-// A tail grows by being hung anew with more tokens.
+// A tail grows by being hung anew with more tokens. No lower tier has it: while its writer holds it, it stays here.
 void PrefixStoreCore::TakeOut(BlockId block) {
   if (pool_[block].cached()) tree_.Remove(block);
 }
 
-// Another sequence was first. Its bits are the same, so one of the two blocks is enough.
+// Another sequence was first. Its bits are the same, so one of the two blocks is enough. When the other one's bytes are
+// below the device, this one's slot becomes its.
 void PrefixStoreCore::Share(SequenceState& sequence, int64_t index, BlockId shared) {
-  leases_.Lease(shared, now_);
-  sequence.slots[index] = pool_[shared].slot;
-  leases_.Release(std::exchange(sequence.blocks[index], shared));
+  const BlockId own = std::exchange(sequence.blocks[index], shared);
+  residence_.Lease(shared);
+  if (!pool_[shared].on_device()) residence_.MoveDevice(own, shared);
+  sequence.slots[index] = pool_[shared].device;
+  residence_.Release(own, UseOf(sequence));
 }
 
 void PrefixStoreCore::Insert(SequenceState& sequence, const TreePosition& at, TokenSpan tokens, BlockId block) {
   const auto redundant = tree_.Insert(at, sequence.scope, tokens, block);
-  if (redundant) leases_.Uncached(*redundant);
-  pool_[block].last_use = now_;
+  if (redundant) tiering_.Drop(*redundant);
+  tiering_.NameBlock(block);
+}
+
+void PrefixStoreCore::StopPublishing(SequenceState& sequence) {
+  sequence.publishes = false;
+  if (sequence.claim != nullptr) in_flight_.Withdraw(*std::exchange(sequence.claim, nullptr));
 }
 
 // Tokens up to `end` that count as written now: those that were neither found nor written before.

@@ -8,7 +8,7 @@ ScopeTable::Use ScopeTable::Use::Copy() const {
 }
 
 ScopeTable::ScopeTable(const BlockHasher& hasher) : hasher_(hasher) {
-  entries_.push_back({Scope::Public(), Salt(Scope::Public()), 1});
+  entries_.push_back({Scope::Public(), Salt(Scope::Public()), DigestOf(Scope::Public()), 1});
 }
 
 ScopeTable::Use ScopeTable::Intern(const Scope& scope) {
@@ -30,7 +30,7 @@ uint64_t ScopeTable::Salt(const Scope& scope) const {
 }
 
 ScopeId ScopeTable::Add(const Scope& scope) {
-  Entry entry{scope, Salt(scope), 0};
+  Entry entry{scope, Salt(scope), DigestOf(scope), 0};
   ScopeId id{static_cast<uint32_t>(entries_.size())};
   if (unused_.empty()) {
     entries_.push_back(std::move(entry));

@@ -13,6 +13,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "prefix_store/block_hash.h"
+#include "prefix_store/prefix_key.h"
 #include "prefix_store/types.h"
 
 namespace headstart {
@@ -62,6 +63,10 @@ class ScopeTable {
     return hasher_.Combine(prefix_hash, entries_[ToIndex(id)].salt);
   }
 
+  // REQUIRES: the id is in use.
+  const Scope& Get(ScopeId id) const { return entries_[ToIndex(id)].scope; }
+  const ScopeDigest& Digest(ScopeId id) const { return entries_[ToIndex(id)].digest; }
+
   // Scopes in use, the public one included.
   int64_t size() const { return static_cast<int64_t>(ids_.size()) + 1; }
 
@@ -69,6 +74,7 @@ class ScopeTable {
   struct Entry {
     Scope scope;
     uint64_t salt;
+    ScopeDigest digest;
     int64_t uses;
   };
 

@@ -25,6 +25,10 @@ std::span<const SlotIndex> SequenceBlocks::slots() const {
 
 int64_t SequenceBlocks::cached_tokens() const { return state_ == nullptr ? 0 : state_->cached_tokens; }
 
+TokensByTier SequenceBlocks::cached_by_tier() const { return state_ == nullptr ? TokensByTier{} : state_->by_tier; }
+
+LoadState SequenceBlocks::load_state() const { return state_ == nullptr ? LoadState::kReady : state_->load_state; }
+
 MissReason SequenceBlocks::miss_reason() const { return state_ == nullptr ? MissReason::kNone : state_->miss_reason; }
 
 std::span<const BlockCopy> SequenceBlocks::copies() const {
@@ -39,6 +43,10 @@ void SequenceBlocks::CopiesDone() {
 absl::Status SequenceBlocks::Reserve(int64_t tokens) {
   if (state_ == nullptr) return absl::FailedPreconditionError("these SequenceBlocks are empty; acquire them first");
   return state_->store->Reserve(*state_, tokens);
+}
+
+void SequenceBlocks::Take(int64_t tokens) {
+  if (state_ != nullptr) state_->store->Take(*state_, tokens);
 }
 
 int64_t SequenceBlocks::Publish(std::span<const TokenId> tokens) {

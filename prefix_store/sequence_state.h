@@ -20,12 +20,22 @@ struct SequenceState {
   bool publishes = false;
 
   std::vector<BlockId> blocks;   // in token order, each held once
-  std::vector<SlotIndex> slots;  // of the same blocks
+  std::vector<SlotIndex> slots;  // of the same blocks; once all is loaded
+  int64_t reserved_blocks = 0;   // promised and not taken yet
   int64_t cached_tokens = 0;     // at acquisition
+  TokensByTier by_tier;          // of those
+  uint32_t turn = 1;             // of its conversation
+  int64_t path_blocks = 0;       // whole blocks at the start that were found at acquisition
+
+  // What of the path, and of the block to copy from, was not on the device, in order; `loads_begun` of them have slots.
+  std::vector<BlockId> loads;
+  size_t loads_begun = 0;
+  LoadState load_state = LoadState::kReady;
   MissReason miss_reason = MissReason::kNone;
 
   std::vector<BlockCopy> copies;
   std::optional<BlockId> copied;  // the source of the copy, held until CopiesDone
+  int copied_tokens = 0;
 
   int64_t tree_blocks = 0;                 // whole blocks at the start that are in the tree
   int64_t counted_tokens = 0;              // tokens at the start that were found, or counted as written, already

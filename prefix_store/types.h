@@ -22,9 +22,6 @@ enum class BlockId : uint32_t {};
 // A place in device memory that holds one block's bytes: the index of a page of the engine's KV memory.
 enum class SlotIndex : uint32_t {};
 
-// Logical time of the store: it advances by one with each acquisition, so no clock can turn it back.
-enum class Tick : uint64_t {};
-
 // The integer behind an id, for indexing and arithmetic.
 template <typename Id>
 requires std::is_enum_v<Id>

@@ -13,9 +13,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-BlockFacts Hits(uint32_t hits) {
-  return {.hits = hits, .tokens = 16};
-}
+BlockFacts Hits(uint32_t hits) { return {.hits = hits, .tokens = 16}; }
 
 // Evicts everything, in order.
 std::vector<int> Drain(EvictionPolicy& policy) {

@@ -79,6 +79,7 @@ TEST(EvictionScenarioDefault, E4AScanDoesNotPushOutWhatIsUsed) {
   for (int i = 0; i < 1000; ++i) {
     ASSERT_OK_AND_ASSIGN(SequenceBlocks blocks,
                          harness.store.Acquire({.tokens = Count(10'000 + 1000 * i, 16 + i % 900)}));
+    blocks.Take(16 + i % 900);
     blocks.Publish(Count(10'000 + 1000 * i, 16 + i % 900));
   }
   EXPECT_EQ(harness.Hit(prefix), 64 * 16 - 1);
@@ -227,8 +228,9 @@ TEST(Concurrency, C5FlushWhileACopyIsDue) {
   ASSERT_OK(blocks);
   ASSERT_EQ(blocks->copies().size(), 1);
   EXPECT_EQ(harness.store.Flush(), 0) << "the copied block is held as well";
-  const auto other = harness.store.Acquire({.tokens = Count(500, 59 * 16)});
+  auto other = harness.store.Acquire({.tokens = Count(500, 59 * 16)});
   ASSERT_OK(other);
+  other->Take(59 * 16);
   for (const SlotIndex slot : other->slots()) EXPECT_NE(slot, blocks->copies()[0].from);
   blocks->CopiesDone();
   EXPECT_OK(harness.store.Check());

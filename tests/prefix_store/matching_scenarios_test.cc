@@ -103,6 +103,7 @@ TEST(MatchingScenario, M8TenThousandSiblingsAreAllFound) {
     const Tokens tokens = prompt(i);
     ASSERT_OK_AND_ASSIGN(SequenceBlocks blocks, store.Acquire({.tokens = Prefix(tokens, 16)}));
     blocks.CopiesDone();
+    blocks.Take(16);
     blocks.Publish(Prefix(tokens, 16));
   }
   ASSERT_OK(store.Check());
@@ -134,6 +135,7 @@ TEST_P(EveryLength, M10HitIsTheSharedPrefix) {
       ASSERT_OK(blocks);
       ASSERT_EQ(blocks->cached_tokens(), shared);
       blocks->CopiesDone();
+      blocks->Take(shared + suffix);
       ASSERT_EQ(harness.store.stats().leased_blocks - leased, (shared + suffix + block_tokens - 1) / block_tokens);
     }
     for (int length = 1; length <= shared; ++length) ASSERT_EQ(harness.Hit(Count(0, length)), length - 1);

@@ -121,7 +121,13 @@ class World {
     auto blocks = store_.Acquire(request);
     if (!blocks.ok()) return ExpectRefused(request, before, blocks.status());
     const int64_t hit = blocks->cached_tokens();
-    ASSERT_EQ(std::ssize(blocks->slots()), BlocksFor(std::max<int64_t>(std::ssize(tokens), request.reserve_tokens)));
+    ASSERT_EQ(std::ssize(blocks->slots()), BlocksFor(hit));
+    const int64_t needed = BlocksFor(std::max<int64_t>(std::ssize(tokens), request.reserve_tokens));
+    ASSERT_EQ(store_.stats().reserved_blocks, before.reserved_blocks + needed - BlocksFor(hit));
+    if (Below(3) == 0) {
+      blocks->Take(needed * options_.block_tokens);
+      ASSERT_EQ(std::ssize(blocks->slots()), needed);
+    }
     ExpectHit(request, predicted, *blocks);
     hit_tokens_ += hit;
     if (request.read_cache) queried_tokens_ += std::ssize(tokens);
@@ -149,7 +155,8 @@ class World {
     const int64_t needed = BlocksFor(std::max<int64_t>(std::ssize(request.tokens), request.reserve_tokens));
     const bool never = needed > options_.device_blocks;
     ASSERT_EQ(status.code(), never ? absl::StatusCode::kFailedPrecondition : absl::StatusCode::kResourceExhausted);
-    ASSERT_TRUE(never || before.leased_blocks > 0) << "an idle store refuses nothing that fits";
+    ASSERT_TRUE(never || before.leased_blocks + before.reserved_blocks > 0)
+        << "an idle store refuses nothing that fits";
     const PrefixStoreStats after = store_.stats();
     ASSERT_EQ(after.leased_blocks, before.leased_blocks);
     ASSERT_EQ(after.evictable_blocks, before.evictable_blocks);
@@ -176,6 +183,7 @@ class World {
     const int64_t chunk = 1 + Below(40);
     const int64_t end = std::min<int64_t>(std::ssize(tokens), sequence->complete + chunk);
     const Tokens computed(tokens.begin(), tokens.begin() + end);
+    sequence->blocks.Take(end);
     memory_.Compute(sequence->blocks.slots(), sequence->scope, computed, sequence->complete);
     sequence->complete = end;
     if (Below(5) != 0) Publish(*sequence, computed);

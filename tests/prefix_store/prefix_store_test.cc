@@ -112,9 +112,13 @@ TEST(SequenceBlocks, MovingHandsOverAndAssigningLetsGo) {
   auto first = store.Acquire({.tokens = Count(0, 20)});
   auto second = store.Acquire({.tokens = Count(100, 40)});
   SequenceBlocks blocks = *std::move(first);
-  EXPECT_EQ(store.stats().leased_blocks, 5);
+  blocks.Take(20);
+  EXPECT_EQ(store.stats().leased_blocks, 2);
+  EXPECT_EQ(store.stats().reserved_blocks, 3);
   blocks = *std::move(second);
+  blocks.Take(40);
   EXPECT_EQ(store.stats().leased_blocks, 3);
+  EXPECT_EQ(store.stats().reserved_blocks, 0);
   EXPECT_EQ(blocks.slots().size(), 3);
   blocks = SequenceBlocks();
   EXPECT_EQ(store.stats().free_blocks, 8);
@@ -124,11 +128,26 @@ TEST(SequenceBlocks, ReserveGrowsAndNeverShrinks) {
   PrefixStore store({.device_blocks = 8});
   auto blocks = store.Acquire({.tokens = Count(0, 20), .reserve_tokens = 40});
   ASSERT_OK(blocks);
-  EXPECT_EQ(blocks->slots().size(), 3);
+  EXPECT_EQ(store.stats().reserved_blocks, 3);
   EXPECT_OK(blocks->Reserve(10));
-  EXPECT_EQ(blocks->slots().size(), 3);
+  EXPECT_EQ(store.stats().reserved_blocks, 3);
   EXPECT_OK(blocks->Reserve(128));
-  EXPECT_EQ(blocks->slots().size(), 8);
+  EXPECT_EQ(store.stats().reserved_blocks, 8);
+  EXPECT_FALSE(store.Acquire({.tokens = Count(500, 1)}).ok()) << "what is promised is not given away";
+}
+
+TEST(SequenceBlocks, RoomIsTakenStepByStep) {
+  StoreHarness harness({.device_blocks = 8});
+  harness.Run(Count(0, 64));
+  auto blocks = harness.store.Acquire({.tokens = Count(1000, 128)});
+  ASSERT_OK(blocks);
+  EXPECT_EQ(harness.Hit(Count(0, 64)), 63) << "nothing had to go yet";
+  blocks->Take(80);
+  EXPECT_EQ(blocks->slots().size(), 5);
+  EXPECT_EQ(harness.Hit(Count(0, 64)), 48);
+  blocks->Take(128);
+  EXPECT_EQ(harness.Hit(Count(0, 64)), 0);
+  EXPECT_OK(harness.store.Check());
 }
 
 }  // namespace

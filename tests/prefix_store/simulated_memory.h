@@ -4,6 +4,7 @@
 #ifndef HEADSTART_TESTS_PREFIX_STORE_SIMULATED_MEMORY_H_
 #define HEADSTART_TESTS_PREFIX_STORE_SIMULATED_MEMORY_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -15,6 +16,10 @@
 namespace headstart::testing {
 
 using Tokens = std::vector<TokenId>;
+
+// Whether it counts who computed the bytes. It does not where a block below the device is computed again by somebody
+// who may see it: the slot becomes that block's, since equal tokens have equal bytes.
+enum class Writers { kMatter, kAreEqual };
 
 class SimulatedMemory {
  public:
@@ -40,16 +45,24 @@ class SimulatedMemory {
   // The first of the first `count` tokens whose bytes are not what computing them would give, or come from a scope that
   // `scope` must not see.
   std::optional<int64_t> FirstWrong(std::span<const SlotIndex> slots, const Scope& scope, const Tokens& tokens,
-                                    int64_t count) const {
+                                    int64_t count, Writers writers = Writers::kMatter) const {
     uint64_t digest = kStart;
     const size_t reader = WriterOf(scope);
     for (int64_t t = 0; t < count; ++t) {
       digest = Extend(digest, tokens[t]);
       const Cell& cell = cells_[ToIndex(slots[t / block_tokens_]) * block_tokens_ + t % block_tokens_];
-      if (cell.digest != digest || !(cell.writer == kPublic || cell.writer == reader)) return t;
+      const bool may_read = writers == Writers::kAreEqual || cell.writer == kPublic || cell.writer == reader;
+      if (cell.digest != digest || !may_read) return t;
     }
     return std::nullopt;
   }
+
+  // The bytes behind a slot, as a tier moves them.
+  std::span<std::byte> Bytes(SlotIndex slot) {
+    return std::as_writable_bytes(std::span(cells_).subspan(ToIndex(slot) * block_tokens_, block_tokens_));
+  }
+  int64_t slots() const { return std::ssize(cells_) / block_tokens_; }
+  int64_t block_bytes() const { return static_cast<int64_t>(block_tokens_ * sizeof(Cell)); }
 
  private:
   static constexpr uint64_t kStart = 0x9e3779b97f4a7c15;

@@ -9,6 +9,7 @@
 #ifndef HEADSTART_TESTS_PREFIX_STORE_STORE_HARNESS_H_
 #define HEADSTART_TESTS_PREFIX_STORE_STORE_HARNESS_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -44,7 +45,7 @@ struct Running {
 class StoreHarness {
  public:
   explicit StoreHarness(const PrefixStoreOptions& options)
-      : store(options), memory(options.block_tokens, options.device_blocks) {
+      : memory(options.block_tokens, options.device_blocks), store(options) {
     EXPECT_OK(PrefixStore::Validate(options));
   }
 
@@ -57,6 +58,7 @@ class StoreHarness {
     for (const BlockCopy& copy : running.blocks.copies()) memory.Copy(copy, running.scope);
     ExpectRight(running, running.hit());
     running.blocks.CopiesDone();
+    running.blocks.Take(std::max<int64_t>(std::ssize(running.tokens), request.reserve_tokens));
     memory.Compute(running.blocks.slots(), running.scope, running.tokens, running.hit());
     return running;
   }
@@ -80,6 +82,7 @@ class StoreHarness {
     for (const TokenId token : answer) {
       running.tokens.push_back(token);
       ASSERT_OK(running.blocks.Reserve(std::ssize(running.tokens)));
+      running.blocks.Take(std::ssize(running.tokens));
       memory.Compute(running.blocks.slots(), running.scope, running.tokens, std::ssize(running.tokens) - 1);
       Publish(running);
     }
@@ -95,8 +98,8 @@ class StoreHarness {
     EXPECT_OK(store.Check());
   }
 
-  PrefixStore store;
   SimulatedMemory memory;
+  PrefixStore store;
 };
 
 }  // namespace headstart::testing

@@ -1,0 +1,146 @@
+// The way up, and back after a restart.
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_map.h"
+#include "prefix_store/tiering.h"
+
+namespace headstart {
+namespace {
+
+// Blocks in one transfer from a lower tier: several readers share a long prefix, and its first blocks are not kept
+// waiting by its last.
+constexpr size_t kLoadBatch = 16;
+
+}  // namespace
+
+int64_t Tiering::WorthLoading(int64_t device, int64_t memory, int64_t all) {
+  const auto pays = [&](TierKind tier, int64_t blocks) {
+    const bool yes =
+        advisor_.Pays(tier, blocks, blocks * tree_.block_tokens(), loading_blocks_[static_cast<int>(tier)]);
+    if (!yes) counts_.recomputed_by_choice_tokens += blocks * tree_.block_tokens();
+    return yes;
+  };
+  if (memory > device && !pays(TierKind::kHost, memory - device)) return device;
+  if (all > memory && (!reads_.on() || !pays(TierKind::kDisk, all - memory))) return memory;
+  return all;
+}
+
+// With a disk that must take what this pushes out, no more than finds room in host memory meanwhile.
+int64_t Tiering::LoadRoom() const {
+  int64_t loading = 0;
+  for (const int64_t blocks : loading_blocks_) loading += blocks;
+  const int64_t window = DiskUsable() ? std::max<int64_t>(Reserve() / 4, 1) : pool_.device().size();
+  return std::max<int64_t>(window - loading, 0);
+}
+
+bool Tiering::WorthLoadingPart(TierKind tier, int64_t tokens) {
+  if (tier == TierKind::kDisk && !reads_.on()) return false;
+  return advisor_.Pays(tier, 1, tokens, loading_blocks_[static_cast<int>(tier)]);
+}
+
+void Tiering::Load(std::span<const BlockId> blocks) {
+  for (size_t first = 0; first < blocks.size();) {
+    const bool host = pool_[blocks[first]].in_host();
+    auto transfer = std::make_unique<Transfer>();
+    transfer->kind = TransferKind::kLoad;
+    transfer->tier = host ? TierKind::kHost : TierKind::kDisk;
+    for (; first < blocks.size() && pool_[blocks[first]].in_host() == host && transfer->items.size() < kLoadBatch;
+         ++first) {
+      transfer->items.push_back(LoadItem(blocks[first]));
+      residence_.BeginLoad(blocks[first]);
+      ++loading_blocks_[static_cast<int>(transfer->tier)];
+    }
+    queue_->Submit(std::move(transfer));
+  }
+}
+
+TransferItem Tiering::LoadItem(BlockId block) const {
+  const Block& record = pool_[block];
+  TransferItem item;
+  item.block = block;
+  item.from = {record.key, record.host};
+  item.to = {record.key, record.device};
+  return item;
+}
+
+void Tiering::CommitLoad(const Transfer& transfer) {
+  int64_t loaded = 0;
+  for (const TransferItem& item : transfer.items) {
+    --loading_blocks_[static_cast<int>(transfer.tier)];
+    if (item.status.ok()) {
+      ++loaded;
+    } else {
+      LoadFailed(item, transfer.tier);
+    }
+    residence_.EndLoad(item.block);
+  }
+  (transfer.tier == TierKind::kHost ? counts_.host_loaded_blocks : counts_.disk_loaded_blocks) += loaded;
+  advisor_.Loaded(transfer.tier, loaded, transfer.elapsed);
+}
+
+// The hit ends before this block, and what hangs below it cannot be reached any more.
+void Tiering::LoadFailed(const TransferItem& item, TierKind tier) {
+  const bool damaged = absl::IsDataLoss(item.status) || absl::IsNotFound(item.status);
+  if (damaged) {
+    if (counts_.bad_blocks++ == 0)
+      Say("A block came back damaged and was dropped; what it held is computed again", item.status);
+  } else {
+    ++counts_.disk_failures;
+    if (tier == TierKind::kDisk) DiskFailed(reads_, "reads from", item.status);
+  }
+  pool_[item.block].failed = true;
+  if (pool_[item.block].cached()) Forget(item.block);
+}
+
+absl::Status Tiering::Recover(ScopeTable& scopes, absl::Time now) {
+  if (!has_disk()) return absl::OkStatus();
+  Recovery recovery{scopes, now, {}};
+  const absl::Status status = tiers_.disk->Recover([&](const PrefixKey& key, const BlockMeta& meta) {
+    ++disk_blocks_;
+    if (!RecoverBlock(recovery, key, meta)) {
+      removals_.push_back({.key = key, .depth = meta.depth});
+      --disk_blocks_;
+    }
+    return true;
+  });
+  SubmitRemovals();
+  return status;
+}
+
+// False when the record is of no use: its parent is not there, it has expired, or its key is not its own.
+bool Tiering::RecoverBlock(Recovery& recovery, const PrefixKey& key, const BlockMeta& meta) {
+  const int64_t length = std::ssize(meta.tokens);
+  if (meta.expires <= recovery.now || length == 0 || length > tree_.block_tokens()) return false;
+  const auto parent = recovery.known.find(meta.parent);
+  const bool first = meta.depth == 0 && meta.parent == RootKey(tiers_.fingerprint);
+  if (!first && parent == recovery.known.end()) return false;
+  const ScopeTable::Use scope = recovery.scopes.Intern(meta.scope);
+  if (ChainKey(meta.parent, scopes_.Digest(scope.id()), meta.tokens) != key) return false;
+
+  const TreePosition at = first ? tree_.Root() : tree_.After(parent->second);
+  if (!Fits(at, scope, meta)) return false;
+  const BlockId block = pool_.NewRecord();
+  Block& record = pool_[block];
+  record.key = key;
+  record.on_disk = true;
+  record.hits = meta.hits;
+  record.priority = meta.priority;
+  record.expires =
+      meta.expires == absl::InfiniteFuture() ? 0 : static_cast<uint32_t>(absl::ToUnixSeconds(meta.expires));
+  record.last_use = {.at = residence_.now(), .sequence_blocks = meta.depth + 1, .turn = 1};
+  const auto redundant = tree_.Insert(at, scope, meta.tokens, block);
+  if (redundant) Drop(*redundant);
+  residence_.Cached(block);
+  if (length == tree_.block_tokens()) recovery.known.emplace(key, block);
+  return true;
+}
+
+bool Tiering::Fits(const TreePosition& at, const ScopeTable::Use& scope, const BlockMeta& meta) const {
+  const ScopeId above = at.node->scope.id();
+  if (at.blocks != meta.depth || (above != kPublicScope && above != scope.id())) return false;
+  if (std::ssize(meta.tokens) < tree_.block_tokens()) return !tree_.CoversIn(at, scope.id(), meta.tokens);
+  return !tree_.FindNextIn(at, scope.id(), meta.tokens);
+}
+
+}  // namespace headstart

@@ -1,0 +1,133 @@
+#include "prefix_store/tiering.h"
+
+#include <utility>
+
+#include "fmt/format.h"
+
+namespace headstart {
+
+Tiering::Tiering(const PrefixStoreTiers& tiers, OnEvent on_event, BlockPool& pool, PrefixTree& tree,
+                 const ScopeTable& scopes, Residence& residence)
+    : tiers_(tiers), on_event_(std::move(on_event)), pool_(pool), tree_(tree), scopes_(scopes), residence_(residence) {
+  if (!has_host()) return;
+  queue_ = std::make_unique<TransferQueue>(
+      TransferQueue::Tiers{.device = tiers.device, .host = tiers.host, .disk = tiers.disk}, *tiers.io, tiers.io_clock,
+      tiers.on_transfer_done ? tiers.on_transfer_done : [] {});
+}
+
+void Tiering::Poll() {
+  if (queue_ == nullptr) return;
+  for (const auto& transfer : queue_->TakeDone()) Commit(*transfer);
+  if (!has_disk()) return;
+  Probe();
+  KeepReserve();
+  DrainWriteThrough();
+  SubmitRemovals();
+}
+
+void Tiering::Commit(const Transfer& transfer) {
+  switch (transfer.kind) {
+    case TransferKind::kLoad:
+      return CommitLoad(transfer);
+    case TransferKind::kStore:
+      return CommitStore(transfer);
+    case TransferKind::kRemove:
+      return CommitRemoval(transfer);
+    case TransferKind::kProbe:
+      return CommitProbe(transfer);
+  }
+}
+
+// --- records that are to go
+
+// A record that could not be removed is removed later: until then it takes room, and is never a hit.
+void Tiering::CommitRemoval(const Transfer& transfer) {
+  const absl::Status& status = transfer.items.front().status;
+  if (status.ok()) return;
+  for (const TransferItem& item : transfer.items) removals_.push_back(item.from);
+  ++counts_.disk_failures;
+  DiskFailed(writes_, "writes to", status);
+}
+
+void Tiering::SubmitRemovals() {
+  if (removals_.empty() || !DiskUsable()) return;
+  auto transfer = std::make_unique<Transfer>();
+  transfer->kind = TransferKind::kRemove;
+  for (const BlockPlace& place : std::exchange(removals_, {})) {
+    TransferItem item;
+    item.from = place;
+    transfer->items.push_back(std::move(item));
+  }
+  queue_->Submit(std::move(transfer));
+}
+
+// --- health
+
+void Tiering::DiskFailed(TierHealth& health, std::string_view what, const absl::Status& status) {
+  if (health.Failed(residence_.now())) {
+    Say(fmt::format("The disk tier is off: {} it fail. Requests go on without it, and it is tried again", what),
+        status);
+  }
+}
+
+void Tiering::Probe() {
+  const AgeMs now = residence_.now();
+  const bool writes = writes_.ProbeDue(now);
+  const bool reads = reads_.ProbeDue(now);
+  if (!writes && !reads) return;
+  auto transfer = std::make_unique<Transfer>();
+  transfer->kind = TransferKind::kProbe;
+  queue_->Submit(std::move(transfer));
+}
+
+void Tiering::CommitProbe(const Transfer& transfer) {
+  for (TierHealth* health : {&writes_, &reads_}) {
+    if (health->on()) continue;
+    if (transfer.status.ok()) {
+      health->Recovered();
+      Say("The disk tier is on again", absl::OkStatus());
+    } else {
+      health->Failed(residence_.now());
+    }
+  }
+}
+
+void Tiering::Say(std::string_view what, const absl::Status& status) const {
+  if (!on_event_) return;
+  const absl::string_view why = status.message();
+  on_event_(status.ok() ? fmt::format("{}.", what)
+                        : fmt::format("{}: {}", what, std::string_view(why.data(), why.size())));
+}
+
+// --- small things
+
+PrefixKey Tiering::ParentKey(BlockId block) const {
+  const auto before = tree_.Before(block);
+  return before ? pool_[*before].key : RootKey(tiers_.fingerprint);
+}
+
+void Tiering::NameBlock(BlockId block) {
+  if (!has_host()) return;
+  Block& record = pool_[block];
+  record.key = ChainKey(ParentKey(block), scopes_.Digest(record.node->scope.id()), tree_.TokensOf(block));
+}
+
+void Tiering::AddStats(PrefixStoreStats& stats) const {
+  stats.evicted_blocks = counts_.evicted_blocks;
+  stats.host_blocks = pool_.host().size();
+  stats.host_used_blocks = pool_.host().size() - pool_.host().free();
+  stats.disk_blocks = has_disk() ? tiers_.disk->capacity_blocks() : 0;
+  stats.disk_used_blocks = disk_blocks_;
+  stats.host_loaded_blocks = counts_.host_loaded_blocks;
+  stats.disk_loaded_blocks = counts_.disk_loaded_blocks;
+  stats.disk_stored_blocks = counts_.disk_stored_blocks;
+  stats.dropped_blocks = counts_.dropped_blocks;
+  stats.bad_blocks = counts_.bad_blocks;
+  stats.disk_failures = counts_.disk_failures;
+  stats.disk_outages = writes_.outages() + reads_.outages();
+  stats.disk_on = DiskUsable();
+  stats.recomputed_by_choice_tokens = counts_.recomputed_by_choice_tokens;
+  stats.transfers_pending = queue_ == nullptr ? 0 : queue_->pending();
+}
+
+}  // namespace headstart
