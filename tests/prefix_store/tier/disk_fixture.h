@@ -21,7 +21,6 @@ namespace headstart::testing {
 
 class DiskTest : public ::testing::Test {
  protected:
-  static constexpr size_t kBlockBytes = 4096;
   static constexpr Fingerprint kFingerprint{0x1122334455667788, 0x99aabbccddeeff00};
 
   DiskTest() {
@@ -37,7 +36,7 @@ class DiskTest : public ::testing::Test {
   DiskTierOptions Options() {
     return {.directory = directory_,
             .capacity_bytes = capacity_bytes_,
-            .block_bytes = static_cast<int64_t>(kBlockBytes),
+            .block_bytes = static_cast<int64_t>(block_bytes_),
             .fingerprint = fingerprint_,
             .on_event =
                 [this](DiskEventSeverity, std::string_view text) {
@@ -60,7 +59,7 @@ class DiskTest : public ::testing::Test {
   }
 
   std::vector<TestBlock> Chain(int blocks, int first_token = 0) const {
-    return MakeChain(fingerprint_, blocks, kBlockBytes, first_token);
+    return MakeChain(fingerprint_, blocks, block_bytes_, first_token);
   }
 
   // Keys of what the tier says it has from before.
@@ -83,6 +82,7 @@ class DiskTest : public ::testing::Test {
 
   std::string root_;
   std::string directory_;
+  size_t block_bytes_ = 4096;
   int64_t capacity_bytes_ = 64 << 20;
   Fingerprint fingerprint_ = kFingerprint;
   rocksdb::Env* env_ = nullptr;

@@ -44,7 +44,7 @@ TEST_F(DiskTierTest, RecoverGivesParentsFirstAndAllThatWasKnown) {
   std::vector<TestBlock> a = Chain(3);
   a[1].meta.expires = absl::FromUnixSeconds(4102444800);
   a[2].meta.priority = 7;
-  const std::vector<TestBlock> b = MakeChain(fingerprint_, 2, kBlockBytes, 5000, Scope::Tenant("acme", "salt"));
+  const std::vector<TestBlock> b = MakeChain(fingerprint_, 2, block_bytes_, 5000, Scope::Tenant("acme", "salt"));
   ASSERT_OK(Store(*tier_, b));
   ASSERT_OK(Store(*tier_, a));
   Reopen();
@@ -216,7 +216,7 @@ TEST_F(DiskTierTest, VerifyFindsNothingWrongWithGoodBlocks) {
   ASSERT_OK_AND_ASSIGN(const VerifyReport closed,
                        DiskTier::VerifyDirectory(directory_, [](const BadBlock&) { ADD_FAILURE(); }));
   EXPECT_EQ(closed.blocks, 10);
-  EXPECT_GE(closed.bytes, static_cast<int64_t>(10 * kBlockBytes));
+  EXPECT_GE(closed.bytes, static_cast<int64_t>(10 * block_bytes_));
 }
 
 TEST_F(DiskTierTest, VerifyingADirectoryInUseOrMissingIsRefused) {
