@@ -42,6 +42,9 @@ class Env;
 }  // namespace rocksdb
 
 namespace headstart {
+namespace internal {
+class DiskStore;
+}  // namespace internal
 
 enum class DiskEventSeverity : uint8_t { kInfo, kWarning, kError };
 
@@ -53,7 +56,7 @@ struct DiskTierOptions {
   Fingerprint fingerprint;     // records of others are deleted
 
   // One line for the log, from any of the tier's threads.
-  std::function<void(DiskEventSeverity severity, std::string_view text)> on_event;
+  std::function<void(DiskEventSeverity severity, std::string_view text)> on_event = nullptr;
 
   // --- performance
   int background_threads = 2;  // that RocksDB flushes and compacts on
@@ -114,9 +117,8 @@ class DiskTier final : public Tier {
   void WaitForCleaning();
 
  private:
-  class Impl;
-  explicit DiskTier(std::unique_ptr<Impl> impl);
-  const std::unique_ptr<Impl> impl_;
+  explicit DiskTier(std::unique_ptr<internal::DiskStore> store);
+  const std::unique_ptr<internal::DiskStore> store_;
 };
 
 }  // namespace headstart

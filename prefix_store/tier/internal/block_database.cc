@@ -11,6 +11,7 @@ namespace headstart::internal {
 namespace {
 
 constexpr size_t kCacheBytes = 32 << 20;  // of places of blocks in blob files: about 60 bytes a block
+constexpr size_t kArenaBytes = 64 << 10;
 constexpr uint64_t kManifestBytes = 128 << 10;
 
 rocksdb::BlockBasedTableOptions TableOptions(std::shared_ptr<rocksdb::Cache> cache) {
@@ -22,16 +23,17 @@ rocksdb::BlockBasedTableOptions TableOptions(std::shared_ptr<rocksdb::Cache> cac
   return table;
 }
 
-rocksdb::ColumnFamilyOptions SmallRecords(const DatabaseSettings& settings) {
+rocksdb::ColumnFamilyOptions SmallRecords() {
   rocksdb::ColumnFamilyOptions options;
-  options.write_buffer_size = static_cast<size_t>(settings.write_buffer_bytes);
+  options.write_buffer_size = size_t{16} << 30;  // never full by itself: see BlockDatabase::Write
+  options.arena_block_size = kArenaBytes;
   options.compression = rocksdb::kNoCompression;  // digests and token ids: little to gain, and one thing less to break
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(TableOptions(nullptr)));
   return options;
 }
 
 rocksdb::ColumnFamilyOptions BlockBytesOptions(const DatabaseSettings& settings) {
-  rocksdb::ColumnFamilyOptions options = SmallRecords(settings);
+  rocksdb::ColumnFamilyOptions options = SmallRecords();
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(TableOptions(rocksdb::NewLRUCache(kCacheBytes))));
   options.enable_blob_files = true;
   options.min_blob_size = 0;
@@ -41,7 +43,7 @@ rocksdb::ColumnFamilyOptions BlockBytesOptions(const DatabaseSettings& settings)
   return options;
 }
 
-rocksdb::DBOptions DatabaseOptions(const DatabaseSettings& settings) {
+rocksdb::DBOptions DatabaseOptions(const DatabaseSettings& settings, std::shared_ptr<std::atomic<bool>> failed) {
   rocksdb::DBOptions options;
   options.env = settings.env;
   options.create_if_missing = true;
@@ -49,7 +51,7 @@ rocksdb::DBOptions DatabaseOptions(const DatabaseSettings& settings) {
   options.max_background_jobs = settings.max_background_jobs;
   options.info_log = NewErrorLogger(settings.on_error);
   options.info_log_level = rocksdb::InfoLogLevel::ERROR_LEVEL;
-  options.listeners = {NewManualRecovery()};
+  options.listeners = {NewManualRecovery(std::move(failed))};
   options.max_bgerror_resume_count = 0;
   // A block's bytes and its record reach files together, and the log goes when both have.
   options.atomic_flush = true;
@@ -70,17 +72,17 @@ rocksdb::Status VerifyTables(rocksdb::DB& db) {
 }  // namespace
 
 BlockDatabase::Opened BlockDatabase::Open(const DatabaseSettings& settings, Access access) {
-  const std::vector<rocksdb::ColumnFamilyDescriptor> families = {
-      {rocksdb::kDefaultColumnFamilyName, SmallRecords(settings)},
-      {"bytes", BlockBytesOptions(settings)},
-      {"records", SmallRecords(settings)}};
+  const std::vector<rocksdb::ColumnFamilyDescriptor> families = {{rocksdb::kDefaultColumnFamilyName, SmallRecords()},
+                                                                 {"bytes", BlockBytesOptions(settings)},
+                                                                 {"records", SmallRecords()}};
   std::unique_ptr<BlockDatabase> opened(new BlockDatabase);
   rocksdb::DB* db = nullptr;
-  const rocksdb::DBOptions options = DatabaseOptions(settings);
+  const rocksdb::DBOptions options = DatabaseOptions(settings, opened->failed_);
   rocksdb::Status status = access == Access::kReadOnly
                                ? rocksdb::DB::OpenForReadOnly(options, settings.path, families, &opened->families_, &db)
                                : rocksdb::DB::Open(options, settings.path, families, &opened->families_, &db);
   opened->db_.reset(db);
+  opened->write_buffer_bytes_ = settings.write_buffer_bytes;
   if (status.ok()) status = VerifyTables(*db);
   if (!status.ok()) return {status, nullptr};
   return {status, std::move(opened)};
@@ -92,7 +94,20 @@ BlockDatabase::~BlockDatabase() {
   db_->Close().PermitUncheckedError();
 }
 
+rocksdb::Status BlockDatabase::Write(rocksdb::WriteBatch& batch) {
+  if (unflushed_bytes_ >= write_buffer_bytes_) {
+    rocksdb::FlushOptions options;
+    options.wait = false;
+    if (const rocksdb::Status begun = db_->Flush(options, families_); !begun.ok()) return begun;
+    unflushed_bytes_ = 0;
+  }
+  const rocksdb::Status status = db_->Write(rocksdb::WriteOptions(), &batch);
+  if (status.ok()) unflushed_bytes_ += static_cast<int64_t>(batch.GetDataSize());
+  return status;
+}
+
 rocksdb::Status BlockDatabase::Flush() {
+  unflushed_bytes_ = 0;
   const rocksdb::Status status = db_->Flush(rocksdb::FlushOptions(), families_);
   SettleFiles();
   return status;

@@ -113,6 +113,15 @@ absl::Status CacheDirectory::WriteMarker() {
   return FromRocks(status, fmt::format("cannot write {}/{}", path_, kMarker));
 }
 
+absl::Status CacheDirectory::TryToWrite() const {
+  constexpr size_t kBytes = 1 << 20;  // what a few blocks take: less might fit where a batch does not
+  const std::string path = path_ + "/PROBE";
+  const rocksdb::Status written =
+      rocksdb::WriteStringToFile(&env_, std::string(kBytes, '\0'), path, /*should_sync=*/true);
+  env_.DeleteFile(path).PermitUncheckedError();
+  return FromRocks(written, fmt::format("cannot write to {}", path_));
+}
+
 absl::Status CacheDirectory::Clear(const std::string& database) const {
   std::vector<std::string> names;
   const rocksdb::Status listed = env_.GetChildren(database, &names);

@@ -43,6 +43,9 @@ class CacheDirectory {
   bool marker_damaged() const { return marker_damaged_; }
   absl::Status WriteMarker();
 
+  // Whether a file of some size can be written and synced here now.
+  absl::Status TryToWrite() const;
+
   // Deletes the files of one of the two databases, which must be closed.
   absl::Status Clear(const std::string& database) const;
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "fmt/format.h"
 #include "prefix_store/tier/internal/rocks_status.h"
 #include "rocksdb/metadata.h"
 #include "rocksdb/options.h"
@@ -29,24 +28,20 @@ absl::Status Compact(BlockDatabase& database, rocksdb::ColumnFamilyHandle* famil
 
 }  // namespace
 
-absl::Status DiskSpace::MakeRoom(BlockDatabase& database, int64_t bytes) {
-  if (Fits(bytes)) return absl::OkStatus();
+absl::StatusOr<bool> DiskSpace::MakeRoom(BlockDatabase& database, int64_t bytes) {
+  if (Fits(bytes)) return true;
   if (absl::Status status = FromRocks(database.Flush(), "cannot flush the disk tier"); !status.ok()) return status;
-  if (Fits(bytes)) return absl::OkStatus();
+  if (Fits(bytes)) return true;
   if (garbage_) {
     if (absl::Status status = Merge(database); !status.ok()) return status;
     garbage_ = false;
   }
   while (!Fits(bytes)) {
     const Choice choice = Oldest(database);
-    if (choice.garbage_bytes == 0) {
-      return absl::ResourceExhaustedError(fmt::format(
-          "the disk tier's files take {} of {} bytes and there is nothing left to collect: {} bytes do not fit",
-          directory_.FileSizes().all, plan_.capacity_bytes, bytes));
-    }
+    if (choice.garbage_bytes == 0) return false;
     if (absl::Status status = Collect(database, choice); !status.ok()) return status;
   }
-  return absl::OkStatus();
+  return true;
 }
 
 bool DiskSpace::Fits(int64_t bytes) const {

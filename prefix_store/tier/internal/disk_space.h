@@ -17,6 +17,7 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "prefix_store/tier/internal/block_database.h"
 #include "prefix_store/tier/internal/cache_directory.h"
 #include "prefix_store/tier/internal/space_plan.h"
@@ -27,8 +28,8 @@ class DiskSpace {
  public:
   DiskSpace(const SpacePlan& plan, const CacheDirectory& directory) : plan_(plan), directory_(directory) {}
 
-  // RESOURCE_EXHAUSTED, with the numbers, when `bytes` more would not fit; otherwise why room could not be made.
-  absl::Status MakeRoom(BlockDatabase& database, int64_t bytes);
+  // Whether `bytes` more fit now, after all that could be done for it; an error when doing it failed.
+  absl::StatusOr<bool> MakeRoom(BlockDatabase& database, int64_t bytes);
 
   // Blocks were removed or overwritten: merging tables will find garbage.
   void NoteGarbage() { garbage_ = true; }

@@ -15,7 +15,7 @@ rocksdb::Options NamesOptions(rocksdb::Env& env) {
   options.env = &env;
   options.create_if_missing = true;
   options.info_log = NewErrorLogger(nullptr);
-  options.listeners = {NewManualRecovery()};
+  options.listeners = {NewManualRecovery(std::make_shared<std::atomic<bool>>())};
   options.max_bgerror_resume_count = 0;
   options.write_buffer_size = 256 << 10;  // there are few
   options.compression = rocksdb::kNoCompression;
@@ -65,25 +65,47 @@ rocksdb::WriteOptions Synced() {
 
 absl::StatusOr<std::unique_ptr<NamedRecords>> NamedRecords::Open(const CacheDirectory& directory, rocksdb::Env& env,
                                                                  std::function<void(std::string_view)> on_damage) {
-  Opened opened = OpenOrRepair(NamesOptions(env), directory, on_damage);
-  if (!opened.status.ok()) return FromRocks(opened.status, fmt::format("cannot open {}", directory.names()));
-  return std::unique_ptr<NamedRecords>(new NamedRecords(std::move(opened.db)));
+  std::unique_ptr<NamedRecords> names(new NamedRecords(directory, env, std::move(on_damage)));
+  MutexLock lock(names->mutex_);
+  if (absl::Status status = names->OpenDatabase(); !status.ok()) return status;
+  return names;
+}
+
+absl::Status NamedRecords::OpenDatabase() {
+  db_.reset();
+  Opened opened = OpenOrRepair(NamesOptions(env_), directory_, on_damage_);
+  db_ = std::move(opened.db);
+  failure_ = FromRocks(opened.status, fmt::format("cannot open {}", directory_.names()));
+  return failure_;
+}
+
+// As with blocks (disk_store.h), what failed is not touched again before it is opened anew.
+absl::Status NamedRecords::Change(std::string_view what, absl::FunctionRef<rocksdb::Status(rocksdb::DB&)> change) {
+  MutexLock lock(mutex_);
+  if (failure_.ok()) failure_ = FromRocks(change(*db_), what);
+  return failure_;
 }
 
 absl::Status NamedRecords::Put(std::string_view id, std::string_view bytes) {
-  return FromRocks(db_->Put(Synced(), ToSlice(id), ToSlice(bytes)), "cannot write a named record");
+  return Change("cannot write a named record",
+                [&](rocksdb::DB& db) { return db.Put(Synced(), ToSlice(id), ToSlice(bytes)); });
 }
 
 absl::Status NamedRecords::Remove(std::string_view id) {
-  return FromRocks(db_->Delete(Synced(), ToSlice(id)), "cannot remove a named record");
+  return Change("cannot remove a named record", [&](rocksdb::DB& db) { return db.Delete(Synced(), ToSlice(id)); });
 }
 
 absl::Status NamedRecords::ForEach(absl::FunctionRef<void(std::string_view id, std::string_view bytes)> visit) const {
+  MutexLock lock(mutex_);
+  if (db_ == nullptr) return failure_;
   const std::unique_ptr<rocksdb::Iterator> record(db_->NewIterator(rocksdb::ReadOptions()));
   for (record->SeekToFirst(); record->Valid(); record->Next()) visit(ToView(record->key()), ToView(record->value()));
   return FromRocks(record->status(), "cannot read the named records");
 }
 
-absl::Status NamedRecords::Probe() { return FromRocks(db_->Resume(), "named records cannot be written"); }
+absl::Status NamedRecords::Probe() {
+  MutexLock lock(mutex_);
+  return failure_.ok() ? absl::OkStatus() : OpenDatabase();
+}
 
 }  // namespace headstart::internal

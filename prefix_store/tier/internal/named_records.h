@@ -3,6 +3,7 @@
 // megabytes, and clearing a damaged cache leaves them alone.
 //
 // Thread-safety: all methods from any thread.
+// Ownership: directory and environment outlive it.
 
 #ifndef HEADSTART_PREFIX_STORE_TIER_INTERNAL_NAMED_RECORDS_H_
 #define HEADSTART_PREFIX_STORE_TIER_INTERNAL_NAMED_RECORDS_H_
@@ -11,10 +12,13 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "prefix_store/mutex.h"
 #include "prefix_store/tier/internal/cache_directory.h"
 #include "rocksdb/db.h"
 
@@ -26,6 +30,7 @@ class NamedRecords {
   static absl::StatusOr<std::unique_ptr<NamedRecords>> Open(const CacheDirectory& directory, rocksdb::Env& env,
                                                             std::function<void(std::string_view)> on_damage);
 
+  // After a write that failed, writes fail until Probe returns OK.
   absl::Status Put(std::string_view id, std::string_view bytes);
   absl::Status Remove(std::string_view id);
   // In the order of their names.
@@ -34,8 +39,21 @@ class NamedRecords {
   absl::Status Probe();
 
  private:
-  explicit NamedRecords(std::unique_ptr<rocksdb::DB> db) : db_(std::move(db)) {}
-  std::unique_ptr<rocksdb::DB> db_;
+  using OnDamage = std::function<void(std::string_view)>;
+
+  NamedRecords(const CacheDirectory& directory, rocksdb::Env& env, OnDamage on_damage)
+      : directory_(directory), env_(env), on_damage_(std::move(on_damage)) {}
+
+  absl::Status OpenDatabase() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Change(std::string_view what, absl::FunctionRef<rocksdb::Status(rocksdb::DB&)> change);
+
+  const CacheDirectory& directory_;
+  rocksdb::Env& env_;
+  const OnDamage on_damage_;
+
+  mutable Mutex mutex_;
+  std::unique_ptr<rocksdb::DB> db_ ABSL_GUARDED_BY(mutex_);
+  absl::Status failure_ ABSL_GUARDED_BY(mutex_);  // of the last write or opening
 };
 
 }  // namespace headstart::internal

@@ -28,9 +28,15 @@ class ErrorLogger final : public rocksdb::Logger {
 
 class ManualRecovery final : public rocksdb::EventListener {
  public:
+  explicit ManualRecovery(std::shared_ptr<std::atomic<bool>> failed) : failed_(std::move(failed)) {}
+
+  void OnBackgroundError(rocksdb::BackgroundErrorReason, rocksdb::Status*) override { *failed_ = true; }
   void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status, bool* automatic) override {
     *automatic = false;
   }
+
+ private:
+  const std::shared_ptr<std::atomic<bool>> failed_;
 };
 
 }  // namespace
@@ -39,6 +45,8 @@ std::shared_ptr<rocksdb::Logger> NewErrorLogger(std::function<void(std::string_v
   return std::make_shared<ErrorLogger>(std::move(on_error));
 }
 
-std::shared_ptr<rocksdb::EventListener> NewManualRecovery() { return std::make_shared<ManualRecovery>(); }
+std::shared_ptr<rocksdb::EventListener> NewManualRecovery(std::shared_ptr<std::atomic<bool>> failed) {
+  return std::make_shared<ManualRecovery>(std::move(failed));
+}
 
 }  // namespace headstart::internal

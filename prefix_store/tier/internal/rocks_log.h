@@ -6,6 +6,7 @@
 #ifndef HEADSTART_PREFIX_STORE_TIER_INTERNAL_ROCKS_LOG_H_
 #define HEADSTART_PREFIX_STORE_TIER_INTERNAL_ROCKS_LOG_H_
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string_view>
@@ -18,7 +19,8 @@ namespace headstart::internal {
 // Passes errors on and drops the rest; without a callback it drops all. No log file is written.
 std::shared_ptr<rocksdb::Logger> NewErrorLogger(std::function<void(std::string_view)> on_error);
 
-std::shared_ptr<rocksdb::EventListener> NewManualRecovery();
+// Sets `failed` when RocksDB stops for an error of its background work.
+std::shared_ptr<rocksdb::EventListener> NewManualRecovery(std::shared_ptr<std::atomic<bool>> failed);
 
 }  // namespace headstart::internal
 

@@ -18,11 +18,16 @@
 
 namespace headstart::internal {
 
+// kOwn: the checksum that came with the block, which finds every wrong byte of it. kAll: those of RocksDB as well,
+// which find damage beside the block that only compactions read; it takes several times as long (decision 0010).
+enum class Checksums { kOwn, kAll };
+
 // Gets what is stored for a block and verifies it; what it returns points into `stored`.
 absl::StatusOr<BlockBytes> GetBlock(BlockDatabase& database, const Fingerprint& fingerprint, const PrefixKey& key,
-                                    int64_t block_bytes, rocksdb::PinnableSlice& stored);
+                                    int64_t block_bytes, Checksums checksums, rocksdb::PinnableSlice& stored);
 
-// Calls `bad` with the key of its record and what is wrong. `fingerprint`: whose blocks, or everyone's.
+// Checks all that there is to check. Calls `bad` with the key of its record and what is wrong. `fingerprint`: whose
+// blocks, or everyone's.
 absl::StatusOr<VerifyReport> VerifyBlocks(BlockDatabase& database, const std::optional<Fingerprint>& fingerprint,
                                           absl::FunctionRef<void(std::string_view raw_key, const BadBlock&)> bad);
 
