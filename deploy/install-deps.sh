@@ -9,7 +9,7 @@ set -euo pipefail
 build_packages=(
   g++ cmake ninja-build pkg-config ccache mold git ca-certificates
   libgrpc++-dev protobuf-compiler-grpc protobuf-compiler libprotobuf-dev libgrpc-dev
-  libabsl-dev libxxhash-dev libpcre2-dev libicu-dev nlohmann-json3-dev libcli11-dev libspdlog-dev libfmt-dev
+  libabsl-dev librocksdb-dev libxxhash-dev libpcre2-dev libicu-dev nlohmann-json3-dev libcli11-dev libspdlog-dev libfmt-dev
   libgtest-dev libgmock-dev libbenchmark-dev
   python3-grpcio python3-protobuf python3-jinja2
 )

@@ -12,8 +12,6 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "keys are defined over little-endian words");
 
-constexpr size_t kMaxTokens = 256;  // of a block
-
 void Append(std::string& bytes, std::string_view field) {
   const uint64_t length = field.size();
   bytes.append(reinterpret_cast<const char*>(&length), sizeof(length));
@@ -33,7 +31,7 @@ ScopeDigest DigestOf(const Scope& scope) {
 PrefixKey ChainKey(const PrefixKey& parent, const ScopeDigest& scope, TokenSpan tokens) {
   struct {
     uint64_t header[4];
-    TokenId tokens[kMaxTokens];
+    TokenId tokens[kMaxBlockTokens];
   } bytes;
   bytes.header[0] = parent.high;
   bytes.header[1] = parent.low;

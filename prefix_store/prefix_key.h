@@ -11,6 +11,7 @@
 #ifndef HEADSTART_PREFIX_STORE_PREFIX_KEY_H_
 #define HEADSTART_PREFIX_STORE_PREFIX_KEY_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -41,7 +42,10 @@ ScopeDigest DigestOf(const Scope& scope);
 // The key of the empty prefix.
 inline PrefixKey RootKey(const Fingerprint& fingerprint) { return {fingerprint.high, fingerprint.low}; }
 
-// The key of the prefix that `tokens`, a block or the part of one, end.
+// The most tokens that a block can have.
+inline constexpr size_t kMaxBlockTokens = 256;
+
+// The key of the prefix that `tokens`, a block or the part of one, end. REQUIRES: at most kMaxBlockTokens tokens.
 PrefixKey ChainKey(const PrefixKey& parent, const ScopeDigest& scope, TokenSpan tokens);
 
 }  // namespace headstart

@@ -6,9 +6,10 @@
 // every read, so damage done anywhere in between shows when they return.
 //
 // Thread-safety: Read may run on any number of threads at once, with each other and with a writer; one thread at a time
-// writes, removes and probes. Nobody reads a slot that is being written: the store's leases see to it.
-// Errors never abort and never lose what was stored before: NOT_FOUND (no such block), DATA_LOSS (the bytes are not
-// those that were written, or not this block's), RESOURCE_EXHAUSTED (no space), UNAVAILABLE (an I/O failure).
+// writes, removes and probes, except that tiers which are memory let writers and removers of different slots run side
+// by side. Nobody reads a slot that is being written: the store's leases see to it. Errors never abort and never lose
+// what was stored before: NOT_FOUND (no such block), DATA_LOSS (the bytes are not those that were written, or not this
+// block's), RESOURCE_EXHAUSTED (no space), UNAVAILABLE (an I/O failure).
 
 #ifndef HEADSTART_PREFIX_STORE_TIER_TIER_H_
 #define HEADSTART_PREFIX_STORE_TIER_TIER_H_
@@ -40,6 +41,8 @@ uint64_t BlockChecksum(const PrefixKey& key, std::span<const std::byte> bytes);
 struct BlockPlace {
   PrefixKey key;
   SlotIndex slot{};  // of tiers that are memory
+  uint32_t depth =
+      0;  // BlockMeta::depth; to Remove from a tier that is not memory, which keeps its records in this order
 };
 
 // Bytes on their way. Valid during the call that hands them over.
@@ -66,6 +69,10 @@ class Tier {
 
   // How many blocks it can hold. The store never has more in it.
   virtual int64_t capacity_blocks() const = 0;
+
+  // How many blocks at most should be committed together: more would take memory or space that the tier would rather
+  // not give. At least 1.
+  virtual int64_t batch_blocks() const = 0;
 
   // Hands the bytes of each block to `sink`, in any order, once they are verified; a status for each, in order.
   // A block whose status is not OK was not handed over.

@@ -3,11 +3,13 @@
 //
 // Order: transfers that write to or remove from disk run one after the other, in the order in which they came; those
 // that read run beside them and beside each other. So a block is never read by a transfer that was handed in before the
-// one that writes it had been taken back.
+// one that writes it had been taken back. Loads may write to the device side by side, each to slots of its own.
 //
 // Thread-safety: Submit and TakeDone are one thread's (the scheduler's); the work runs where the executor puts it.
 // Ownership: tiers and executor outlive the queue; its destructor waits for what runs and drops what has not begun.
-// A transfer never fails as a whole: it has a status for each of its blocks.
+// A transfer never fails as a whole: it has a status for each of its blocks. It is carried out in batches that the
+// receiving tier can take (Tier::batch_blocks); once a batch cannot be written, the blocks after it are not tried and
+// have its status, so that of a store in order the blocks that failed to be written are a tail.
 
 #ifndef HEADSTART_PREFIX_STORE_TRANSFER_TRANSFER_QUEUE_H_
 #define HEADSTART_PREFIX_STORE_TRANSFER_TRANSFER_QUEUE_H_
@@ -74,7 +76,8 @@ class TransferQueue {
 
  private:
   struct Shared;
-  std::shared_ptr<Shared> shared_;
+  IoExecutor& executor_;
+  const std::shared_ptr<Shared> shared_;
   int64_t pending_ = 0;
 };
 

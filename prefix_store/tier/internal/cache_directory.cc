@@ -1,0 +1,155 @@
+#include "prefix_store/tier/internal/cache_directory.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "fmt/format.h"
+#include "prefix_store/tier/internal/rocks_status.h"
+#include "xxhash.h"
+
+namespace headstart::internal {
+namespace {
+
+constexpr std::string_view kMarker = "HEADSTART_CACHE";
+constexpr std::string_view kNewMarker = "HEADSTART_CACHE.new";
+constexpr std::string_view kLock = "LOCK";
+constexpr std::string_view kTitle = "Headstart prefix cache, format ";
+
+// One line that people can read and its checksum: "Headstart prefix cache, format 1\n<16 hexadecimal digits>\n".
+// Every later format keeps this, so that an older program can tell a newer directory from a damaged one.
+std::string MarkerText(int format) {
+  const std::string line = fmt::format("{}{}\n", kTitle, format);
+  return fmt::format("{}{:016x}\n", line, XXH3_64bits(line.data(), line.size()));
+}
+
+// The format that a marker names; none when it is damaged.
+std::optional<int> FormatOf(const std::string& text) {
+  constexpr int kMostDigits = 9;
+  if (!std::string_view(text).starts_with(kTitle)) return std::nullopt;
+  int format = 0;
+  size_t at = kTitle.size();
+  for (int digits = 0; digits < kMostDigits && at < text.size() && text[at] >= '0' && text[at] <= '9'; ++digits, ++at) {
+    format = format * 10 + (text[at] - '0');
+  }
+  return MarkerText(format) == text ? std::optional(format) : std::nullopt;
+}
+
+bool IsInUse(const rocksdb::Status& status) {
+  const std::string text = status.ToString();
+  return text.find("lock hold by current process") != std::string::npos ||
+         text.find("While lock file") != std::string::npos;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<CacheDirectory>> CacheDirectory::Claim(rocksdb::Env& env, const std::string& path) {
+  const absl::Status created = FromRocks(env.CreateDirIfMissing(path), fmt::format("cannot create {}", path));
+  if (!created.ok()) return created;
+  std::unique_ptr<CacheDirectory> directory(new CacheDirectory(env, path));
+  for (const auto step : {&CacheDirectory::Lock, &CacheDirectory::ReadMarker}) {
+    if (absl::Status status = ((*directory).*step)(); !status.ok()) return status;
+  }
+  return directory;
+}
+
+absl::Status CacheDirectory::CheckExists(rocksdb::Env& env, const std::string& path) {
+  return FromRocks(env.FileExists(fmt::format("{}/{}", path, kMarker)), fmt::format("there is no cache in {}", path));
+}
+
+CacheDirectory::~CacheDirectory() {
+  if (lock_ != nullptr) env_.UnlockFile(lock_).PermitUncheckedError();
+}
+
+absl::Status CacheDirectory::Lock() {
+  if (absl::Status ours = CheckOurs(); !ours.ok()) return ours;
+  const rocksdb::Status status = env_.LockFile(path_ + "/LOCK", &lock_);
+  if (!status.ok() && IsInUse(status)) {
+    return absl::FailedPreconditionError(fmt::format(
+        "the cache directory {} is in use by another process or another cache of this one: stop that one or give this "
+        "one a directory of its own",
+        path_));
+  }
+  return FromRocks(status, fmt::format("cannot lock {}/LOCK", path_));
+}
+
+// Ours: with our marker, or with nothing in it but what a first start leaves before it has written the marker.
+absl::Status CacheDirectory::CheckOurs() const {
+  std::vector<std::string> names;
+  const rocksdb::Status status = env_.GetChildren(path_, &names);
+  if (!status.ok()) return FromRocks(status, fmt::format("cannot list {}", path_));
+  if (std::find(names.begin(), names.end(), kMarker) != names.end()) return absl::OkStatus();
+  for (const std::string& name : names) {
+    if (name == "." || name == ".." || name == kLock || name == kNewMarker || name == "lost+found") continue;
+    return absl::FailedPreconditionError(
+        fmt::format("{} is not a cache directory: it holds {} and no {} file; give the cache an empty directory", path_,
+                    name, kMarker));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CacheDirectory::ReadMarker() {
+  const std::string path = fmt::format("{}/{}", path_, kMarker);
+  std::string text;
+  const rocksdb::Status status = rocksdb::ReadFileToString(&env_, path, &text);
+  if (status.IsPathNotFound() || status.IsNotFound()) return WriteMarker();
+  if (!status.ok()) return FromRocks(status, fmt::format("cannot read {}", path));
+  const std::optional<int> format = FormatOf(text);
+  marker_damaged_ = !format.has_value();
+  if (format.value_or(0) <= kDirectoryFormat) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      fmt::format("the cache directory {} has format {} and this program reads up to {}: use the newer program that "
+                  "wrote it, or delete the directory to start with an empty cache",
+                  path_, *format, kDirectoryFormat));
+}
+
+// By a rename, so that at no moment there is half a marker.
+absl::Status CacheDirectory::WriteMarker() {
+  const std::string fresh = fmt::format("{}/{}", path_, kNewMarker);
+  rocksdb::Status status = rocksdb::WriteStringToFile(&env_, MarkerText(kDirectoryFormat), fresh, /*should_sync=*/true);
+  if (status.ok()) status = env_.RenameFile(fresh, fmt::format("{}/{}", path_, kMarker));
+  marker_damaged_ = marker_damaged_ && !status.ok();
+  return FromRocks(status, fmt::format("cannot write {}/{}", path_, kMarker));
+}
+
+absl::Status CacheDirectory::TryToWrite() const {
+  constexpr size_t kBytes = 1 << 20;  // what a few blocks take: less might fit where a batch does not
+  const std::string path = path_ + "/PROBE";
+  const rocksdb::Status written =
+      rocksdb::WriteStringToFile(&env_, std::string(kBytes, '\0'), path, /*should_sync=*/true);
+  env_.DeleteFile(path).PermitUncheckedError();
+  return FromRocks(written, fmt::format("cannot write to {}", path_));
+}
+
+absl::Status CacheDirectory::Clear(const std::string& database) const {
+  std::vector<std::string> names;
+  const rocksdb::Status listed = env_.GetChildren(database, &names);
+  if (listed.IsNotFound() || listed.IsPathNotFound()) return absl::OkStatus();
+  if (!listed.ok()) return FromRocks(listed, fmt::format("cannot list {}", database));
+  for (const std::string& name : names) {
+    if (name == "." || name == "..") continue;
+    const rocksdb::Status deleted = env_.DeleteFile(fmt::format("{}/{}", database, name));
+    if (!deleted.ok()) return FromRocks(deleted, fmt::format("cannot delete {}/{}", database, name));
+  }
+  return absl::OkStatus();
+}
+
+CacheDirectory::Sizes CacheDirectory::FileSizes() const {
+  Sizes sizes;
+  for (const std::string& directory : {path_, blocks(), names()}) AddSizes(directory, sizes);
+  return sizes;
+}
+
+// A file that goes away meanwhile counts for nothing, and so does a directory that cannot be listed.
+void CacheDirectory::AddSizes(const std::string& directory, Sizes& sizes) const {
+  std::vector<rocksdb::Env::FileAttributes> files;
+  if (!env_.GetChildrenFileAttributes(directory, &files).ok()) return;
+  for (const rocksdb::Env::FileAttributes& file : files) {
+    if (file.name == "." || file.name == ".." || file.name == "blocks" || file.name == "names") continue;
+    sizes.all += static_cast<int64_t>(file.size_bytes);
+    if (std::string_view(file.name).ends_with(".log")) sizes.logs += static_cast<int64_t>(file.size_bytes);
+  }
+}
+
+}  // namespace headstart::internal
