@@ -9,9 +9,9 @@
 
 #include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <memory>
 #include <string_view>
+#include <system_error>
 
 #include "fmt/format.h"
 
@@ -30,6 +30,8 @@ absl::Status Bad(const std::string& text) {
 absl::Status CannotListen(const ListenAddress& address, std::string_view why) {
   return absl::InvalidArgumentError(fmt::format("cannot listen on {}: {}", address.ToString(), why));
 }
+
+std::string ErrorText(int error) { return std::generic_category().message(error); }
 
 absl::Status InUse(const ListenAddress& address) {
   return absl::AlreadyExistsError(fmt::format(
@@ -58,7 +60,7 @@ absl::Status TryBind(const addrinfo& candidate, const ListenAddress& address) {
   const int result = bind(fd, candidate.ai_addr, candidate.ai_addrlen) == 0 ? 0 : errno;
   close(fd);
   if (result == 0) return absl::OkStatus();
-  return result == EADDRINUSE ? InUse(address) : CannotListen(address, std::strerror(result));
+  return result == EADDRINUSE ? InUse(address) : CannotListen(address, ErrorText(result));
 }
 
 // Whether a process listens there; a socket without one is left over from a server that is gone.
@@ -74,7 +76,7 @@ absl::Status CheckFolderOf(const ListenAddress& address) {
   const size_t slash = address.host.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : address.host.substr(0, slash + 1);
   if (access(folder.c_str(), W_OK | X_OK) == 0) return absl::OkStatus();
-  return CannotListen(address, fmt::format("folder {}: {}", folder, std::strerror(errno)));
+  return CannotListen(address, fmt::format("folder {}: {}", folder, ErrorText(errno)));
 }
 
 absl::Status CheckUnixSocket(const ListenAddress& address) {
