@@ -153,8 +153,9 @@ class LocalEngine : public Engine {
 
 template <typename T>
 absl::Status MoveTo(absl::StatusOr<T> result, T& to) {
-  if (result.ok()) to = *std::move(result);
-  return result.status();
+  if (!result.ok()) return result.status();
+  to = *std::move(result);
+  return absl::OkStatus();
 }
 
 }  // namespace

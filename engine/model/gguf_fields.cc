@@ -68,9 +68,9 @@ bool GgufFields::Bool(std::string_view key, bool fallback) {
   return fallback;
 }
 
-std::string GgufFields::String(std::string_view key, std::optional<std::string> fallback) {
+std::string GgufFields::String(std::string_view key, std::optional<std::string_view> fallback) {
   const GgufValue* value = Require(key, fallback.has_value());
-  if (value == nullptr) return fallback.value_or("");
+  if (value == nullptr) return std::string(fallback.value_or(""));
   if (const auto* text = std::get_if<std::string_view>(value)) return std::string(*text);
   Fail(key, "must be a string");
   return "";

@@ -32,7 +32,7 @@ class GgufFields {
   int Int(std::string_view key, std::optional<int> fallback = std::nullopt);
   double Number(std::string_view key, std::optional<double> fallback = std::nullopt);
   bool Bool(std::string_view key, bool fallback);
-  std::string String(std::string_view key, std::optional<std::string> fallback = std::nullopt);
+  std::string String(std::string_view key, std::optional<std::string_view> fallback = std::nullopt);
 
   // An unsigned id that may be missing.
   std::optional<int32_t> Id(std::string_view key);

@@ -73,9 +73,9 @@ bool JsonFields::Bool(std::string_view name, bool fallback) {
   return fallback;
 }
 
-std::string JsonFields::String(std::string_view name, std::optional<std::string> fallback) {
+std::string JsonFields::String(std::string_view name, std::optional<std::string_view> fallback) {
   const json* value = Require(name, fallback.has_value());
-  if (value == nullptr) return fallback.value_or("");
+  if (value == nullptr) return std::string(fallback.value_or(""));
   if (value->is_string()) return value->get<std::string>();
   Fail(name, "must be a string");
   return "";

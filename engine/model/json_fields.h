@@ -40,7 +40,7 @@ class JsonFields {
   int Int(std::string_view name, std::optional<int> fallback = std::nullopt);
   double Number(std::string_view name, std::optional<double> fallback = std::nullopt);
   bool Bool(std::string_view name, bool fallback);
-  std::string String(std::string_view name, std::optional<std::string> fallback = std::nullopt);
+  std::string String(std::string_view name, std::optional<std::string_view> fallback = std::nullopt);
 
   // One id, or a list of them; negative ones mean "none". Empty when missing.
   std::vector<int32_t> Ids(std::string_view name);

@@ -1,10 +1,15 @@
 // headstart: the program. Parses the command line and an optional configuration file, then runs one subcommand.
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "CLI/CLI.hpp"
+#include "absl/status/status.h"
+#include "fmt/format.h"
 #include "gateway/cli/commands.h"
+#include "gateway/cli/report.h"
 
 namespace headstart {
 namespace {
@@ -17,6 +22,27 @@ Examples:
   headstart chat "Where is the red lamp?" --system "You are the inventory assistant. ..."
   headstart serve --config headstart.toml          flags from a file: a [serve] section with keys such as listen
 )";
+
+// What of a configuration file CLI11 could not place, fit for a terminal: the file may be anything.
+std::string Unplaced(std::string_view what) {
+  constexpr std::string_view kPrefix = "INI was not able to parse ";
+  constexpr std::string_view kSectionMark = ".++";
+  constexpr size_t kShown = 60;
+  if (what.starts_with(kPrefix)) what.remove_prefix(kPrefix.size());
+  if (what.ends_with(kSectionMark)) what.remove_suffix(kSectionMark.size());
+  std::string text(what.substr(0, kShown));
+  std::ranges::replace_if(
+      text, [](char c) { return c < ' ' || c > '~'; }, '?');
+  return text;
+}
+
+int PrintConfigError(const CLI::ConfigError& error) {
+  PrintError(absl::InvalidArgumentError(
+      fmt::format("the configuration file has \"{}\", which is neither a flag nor a section; a flag is a key, such as "
+                  "listen = \"127.0.0.1:8700\", below the name of its subcommand in brackets, such as [serve]",
+                  Unplaced(error.what()))));
+  return kExitUsage;
+}
 
 int Main(int argc, char** argv) {
   // gRPC's own log lines say nothing that the statuses of its calls do not.
@@ -39,6 +65,8 @@ int Main(int argc, char** argv) {
   AddDemoCommand(app, action);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::ConfigError& error) {
+    return PrintConfigError(error);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kExitOk : kExitUsage;
   }

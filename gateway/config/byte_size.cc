@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <limits>
 
 #include "fmt/format.h"
@@ -42,7 +43,7 @@ absl::Status Bad(std::string_view text, std::string_view why) {
 absl::StatusOr<int64_t> ParseByteSize(std::string_view text) {
   double number = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-  if (error != std::errc() || number < 0) return Bad(text, "is not a size");
+  if (error != std::errc() || !std::isfinite(number) || number < 0) return Bad(text, "is not a size");
   std::string_view name(rest, text.data() + text.size() - rest);
   if (!name.empty() && name.front() == ' ') name.remove_prefix(1);
   const auto* unit = std::ranges::find_if(kUnits, [name](const Unit& u) { return EqualIgnoringCase(u.name, name); });

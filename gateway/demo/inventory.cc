@@ -117,6 +117,7 @@ Inventory MakeInventory(int facts) {
 std::vector<InventoryQuestion> PickQuestions(const Inventory& inventory, int count) {
   const auto all = static_cast<int>(inventory.questions.size());
   std::vector<InventoryQuestion> picked;
+  picked.reserve(static_cast<size_t>(count));
   for (int i = 0; i < count; ++i) {
     picked.push_back(inventory.questions[static_cast<size_t>((2 * i + 1) * all / (2 * count))]);
   }

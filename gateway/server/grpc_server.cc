@@ -1,10 +1,13 @@
 #include "gateway/server/grpc_server.h"
 
+#include <algorithm>
 #include <chrono>
+#include <limits>
 #include <utility>
 
 #include "fmt/format.h"
 #include "gateway/server/listen_address.h"
+#include "gateway/server/malformed_requests.h"
 #include "grpc/health/v1/health.pb.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/health_check_service_interface.h"
@@ -13,7 +16,12 @@
 namespace headstart {
 namespace {
 
-int Milliseconds(absl::Duration duration) { return static_cast<int>(absl::ToInt64Milliseconds(duration)); }
+constexpr int kLargest = std::numeric_limits<int>::max();
+
+// The largest is gRPC's word for never.
+int Milliseconds(absl::Duration duration) {
+  return static_cast<int>(std::min<int64_t>(absl::ToInt64Milliseconds(duration), kLargest));
+}
 
 void Configure(const GrpcServerOptions& options, grpc::ServerBuilder& builder) {
   // Otherwise a second server on the same port starts, and the kernel deals connections to both.
@@ -29,11 +37,24 @@ void Configure(const GrpcServerOptions& options, grpc::ServerBuilder& builder) {
 
 }  // namespace
 
+absl::Status CheckGrpcServerOptions(const GrpcServerOptions& options) {
+  if (options.max_request_bytes < 1 || options.max_request_bytes > kLargest) {
+    return absl::InvalidArgumentError(fmt::format("--max-request-size is {} bytes; a message of gRPC has 1 to {}",
+                                                  options.max_request_bytes, kLargest));
+  }
+  if (options.keepalive_time < absl::Milliseconds(1)) {
+    return absl::InvalidArgumentError(fmt::format("--keepalive-time is {}; it is at least 1ms, or inf for never",
+                                                  absl::FormatDuration(options.keepalive_time)));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(const GrpcServerOptions& options,
                                                               const std::vector<NamedService>& services) {
   auto address = ParseListenAddress(options.listen);
   if (!address.ok()) return address.status();
   if (auto status = CheckCanListen(*address); !status.ok()) return status;
+  if (auto status = CheckGrpcServerOptions(options); !status.ok()) return status;
 
   grpc::EnableDefaultHealthCheckService(true);
   // gRPC answers health checks without their descriptor; with it in the program, reflection can describe them, too.
@@ -41,6 +62,9 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(const GrpcServerOp
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
   Configure(options, builder);
+  std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
+  interceptors.push_back(ExplainMalformedRequests());
+  builder.experimental().SetInterceptorCreators(std::move(interceptors));
   int port = 0;
   builder.AddListeningPort(address->ToString(), grpc::InsecureServerCredentials(), &port);
   std::vector<std::string> names = {""};
@@ -50,7 +74,7 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(const GrpcServerOp
   }
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
   if (server == nullptr || port == 0) {
-    return absl::AlreadyExistsError(fmt::format("cannot listen on {}: the port was taken meanwhile", options.listen));
+    return absl::AlreadyExistsError(fmt::format("cannot listen on {}: it was taken meanwhile", options.listen));
   }
   if (!address->is_unix_socket) address->port = port;
   std::unique_ptr<GrpcServer> result(new GrpcServer(std::move(server), address->ToString(), std::move(names)));

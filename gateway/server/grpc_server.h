@@ -35,6 +35,9 @@ struct GrpcServerOptions {
   int max_streams_per_connection = 4096;
 };
 
+// INVALID_ARGUMENT naming the flag of the first value that gRPC would not take as it is meant.
+absl::Status CheckGrpcServerOptions(const GrpcServerOptions& options);
+
 struct NamedService {
   grpc::Service* service;
   std::string name;  // as in its .proto, package included: what health checks ask for

@@ -3,13 +3,15 @@
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <memory>
 #include <string_view>
+#include <system_error>
 
 #include "fmt/format.h"
 
@@ -23,6 +25,17 @@ absl::Status Bad(const std::string& text) {
   return absl::InvalidArgumentError(fmt::format(
       "\"{}\" is not an address to listen on; write host:port, such as 127.0.0.1:8700 or [::1]:8700, or unix:/path",
       text));
+}
+
+absl::Status CannotListen(const ListenAddress& address, std::string_view why) {
+  return absl::InvalidArgumentError(fmt::format("cannot listen on {}: {}", address.ToString(), why));
+}
+
+std::string ErrorText(int error) { return std::generic_category().message(error); }
+
+absl::Status InUse(const ListenAddress& address) {
+  return absl::AlreadyExistsError(fmt::format(
+      "{} is in use: another server listens there; stop it or choose another --listen", address.ToString()));
 }
 
 using AddressList = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
@@ -47,11 +60,36 @@ absl::Status TryBind(const addrinfo& candidate, const ListenAddress& address) {
   const int result = bind(fd, candidate.ai_addr, candidate.ai_addrlen) == 0 ? 0 : errno;
   close(fd);
   if (result == 0) return absl::OkStatus();
-  if (result == EADDRINUSE) {
-    return absl::AlreadyExistsError(fmt::format(
-        "{} is in use: another server listens there; stop it or choose another --listen", address.ToString()));
+  return result == EADDRINUSE ? InUse(address) : CannotListen(address, ErrorText(result));
+}
+
+// Whether a process listens there; a socket without one is left over from a server that is gone.
+bool HasListener(const sockaddr_un& name) {
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) return false;
+  const bool connected = connect(fd, reinterpret_cast<const sockaddr*>(&name), sizeof(name)) == 0 || errno == EAGAIN;
+  close(fd);
+  return connected;
+}
+
+absl::Status CheckFolderOf(const ListenAddress& address) {
+  const size_t slash = address.host.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : address.host.substr(0, slash + 1);
+  if (access(folder.c_str(), W_OK | X_OK) == 0) return absl::OkStatus();
+  return CannotListen(address, fmt::format("folder {}: {}", folder, ErrorText(errno)));
+}
+
+absl::Status CheckUnixSocket(const ListenAddress& address) {
+  sockaddr_un name{.sun_family = AF_UNIX, .sun_path = {}};
+  if (address.host.size() >= sizeof(name.sun_path)) {
+    return CannotListen(address, fmt::format("the path has {} bytes, a socket's has at most {}", address.host.size(),
+                                             sizeof(name.sun_path) - 1));
   }
-  return absl::InvalidArgumentError(fmt::format("cannot listen on {}: {}", address.ToString(), std::strerror(result)));
+  address.host.copy(name.sun_path, sizeof(name.sun_path) - 1);
+  struct stat found;
+  if (stat(name.sun_path, &found) != 0) return CheckFolderOf(address);
+  if (!S_ISSOCK(found.st_mode)) return CannotListen(address, "what is there is not a socket");
+  return HasListener(name) ? InUse(address) : absl::OkStatus();
 }
 
 }  // namespace
@@ -88,7 +126,8 @@ absl::StatusOr<ListenAddress> ParseListenAddress(const std::string& text) {
 }
 
 absl::Status CheckCanListen(const ListenAddress& address) {
-  if (address.is_unix_socket || address.port == 0) return absl::OkStatus();
+  if (address.is_unix_socket) return CheckUnixSocket(address);
+  if (address.port == 0) return absl::OkStatus();
   auto candidates = Resolve(address);
   if (!candidates.ok()) return candidates.status();
   for (const addrinfo* candidate = candidates->get(); candidate != nullptr; candidate = candidate->ai_next) {

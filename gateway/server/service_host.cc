@@ -17,6 +17,7 @@ absl::Status ServiceHost::CheckOptions(const ServiceHostOptions& options, const 
         "--insecure-open",
         address->ToString()));
   }
+  if (auto status = CheckGrpcServerOptions(options.grpc); !status.ok()) return status;
   return CheckCanListen(*address);
 }
 

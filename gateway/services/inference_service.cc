@@ -41,6 +41,7 @@ absl::Status InferenceService::CheckGenerate(const v1::GenerateRequest& request)
   if (stopping_) return ShuttingDown();
   absl::Status status = CheckModel(request.model());
   status.Update(CheckRequest(request, context_.limits));
+  status.Update(CheckTokenIds("stop_token_ids", request.stop_token_ids(), context_.engine.config().vocab_size));
   return status;
 }
 

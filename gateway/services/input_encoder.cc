@@ -3,9 +3,9 @@
 #include <string>
 #include <utility>
 
-#include "fmt/format.h"
 #include "gateway/errors/error_details.h"
 #include "gateway/services/chat_json.h"
+#include "gateway/services/limits.h"
 #include "nlohmann/json.hpp"
 
 namespace headstart {
@@ -57,17 +57,11 @@ absl::StatusOr<std::vector<TokenId>> InputEncoder::EncodeChat(const v1::ChatInpu
 }
 
 absl::StatusOr<std::vector<TokenId>> InputEncoder::TakeTokens(const v1::TokensInput& tokens) const {
-  const int vocab_size = engine_.config().vocab_size;
+  auto status = CheckTokenIds("input.tokens.ids", tokens.ids(), engine_.config().vocab_size);
+  if (!status.ok()) return status;
   std::vector<TokenId> result;
   result.reserve(tokens.ids_size());
-  for (int i = 0; i < tokens.ids_size(); ++i) {
-    const int32_t id = tokens.ids(i);
-    if (id < 0 || id >= vocab_size) {
-      return InvalidField(fmt::format("input.tokens.ids[{}]", i),
-                          fmt::format("is {}; the model's ids are 0 to {}", id, vocab_size - 1));
-    }
-    result.push_back(TokenId{id});
-  }
+  for (const int32_t id : tokens.ids()) result.push_back(TokenId{id});
   return result;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <string>
-#include <string_view>
 
 #include "fmt/format.h"
 #include "gateway/errors/error_details.h"
@@ -122,6 +121,14 @@ absl::Status CheckInput(const v1::Input& input, const RequestLimits& limits) {
       break;
   }
   return InvalidField("input", "is not set; give one of text, chat or tokens");
+}
+
+absl::Status CheckTokenIds(std::string_view field, const google::protobuf::RepeatedField<int32_t>& ids,
+                           int vocab_size) {
+  const auto bad = std::ranges::find_if(ids, [vocab_size](int32_t id) { return id < 0 || id >= vocab_size; });
+  if (bad == ids.end()) return absl::OkStatus();
+  return InvalidField(fmt::format("{}[{}]", field, bad - ids.begin()),
+                      fmt::format("is {}; the model's ids are 0 to {}", *bad, vocab_size - 1));
 }
 
 absl::Status CheckRequest(const v1::GenerateRequest& request, const RequestLimits& limits) {

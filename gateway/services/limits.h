@@ -8,8 +8,10 @@
 #define HEADSTART_GATEWAY_SERVICES_LIMITS_H_
 
 #include <cstdint>
+#include <string_view>
 
 #include "absl/status/status.h"
+#include "google/protobuf/repeated_field.h"
 #include "headstart/v1/inference.pb.h"
 
 namespace headstart {
@@ -34,6 +36,9 @@ absl::Status CheckInput(const v1::Input& input, const RequestLimits& limits);
 
 // Everything of the request, its input included.
 absl::Status CheckRequest(const v1::GenerateRequest& request, const RequestLimits& limits);
+
+// Whether the model has a token for each of the ids of `field`.
+absl::Status CheckTokenIds(std::string_view field, const google::protobuf::RepeatedField<int32_t>& ids, int vocab_size);
 
 }  // namespace headstart
 

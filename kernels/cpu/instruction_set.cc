@@ -2,15 +2,23 @@
 
 #include "kernels/cpu/kernel_table.h"
 
+#if HEADSTART_X86_KERNELS
+#include <cpuid.h>
+#endif
+
 namespace headstart::kernels {
 namespace {
 
 constexpr InstructionSet kAll[] = {InstructionSet::kPortable, InstructionSet::kAvx2, InstructionSet::kAvx512Bf16};
 
 #if HEADSTART_X86_KERNELS
-bool HasAvx2() {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+// clang 14 has no name for it in __builtin_cpu_supports.
+bool HasF16c() {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
 }
+
+bool HasAvx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && HasF16c(); }
 
 bool HasAvx512Bf16() {
   return HasAvx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&

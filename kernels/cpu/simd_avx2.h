@@ -159,7 +159,7 @@ HEADSTART_INLINE int32_t SumLanes(I x) {
   alignas(32) int32_t lanes[8];
   _mm256_store_si256(reinterpret_cast<__m256i*>(lanes), _mm256_add_epi32(x.a, x.b));
   int32_t sum = 0;
-  for (int i = 0; i < 8; ++i) sum += lanes[i];
+  for (const int32_t lane : lanes) sum += lane;
   return sum;
 }
 

@@ -29,7 +29,8 @@ TEST(ByteSizeTest, ReadsUnits) {
 }
 
 TEST(ByteSizeTest, SaysWhatIsWrong) {
-  for (const std::string text : {"", "GiB", "-1", "1.5", "2 Gi", "1e30GiB", "99999999999TiB", "nan", "inf", "1GiBx"}) {
+  for (const std::string text :
+       {"", "GiB", "-1", "1.5", "2 Gi", "1e30GiB", "99999999999TiB", "nan", "nanGiB", "inf", "infGiB", "1GiBx"}) {
     EXPECT_THAT(ParseByteSize(text), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(text))) << text;
   }
 }

@@ -10,67 +10,69 @@ FakeEngine::FakeEngine()
       chat_template_(*ChatTemplate::Parse(source_->chat_template(), "", "<|end|>")) {}
 
 FakeEngine::Submitted FakeEngine::WaitForRequest() {
-  absl::MutexLock lock(&mutex_);
-  mutex_.Await(absl::Condition(this, &FakeEngine::HasRequest));
+  MutexLock lock(mutex_);
+  while (submitted_.empty()) mutex_.Wait();
   Submitted first = std::move(submitted_.front());
   submitted_.pop_front();
   return first;
 }
 
 GenerationId FakeEngine::WaitForCancel() {
-  absl::MutexLock lock(&mutex_);
-  mutex_.Await(absl::Condition(this, &FakeEngine::HasCancel));
+  MutexLock lock(mutex_);
+  while (cancelled_.empty()) mutex_.Wait();
   const GenerationId id = cancelled_.front();
   cancelled_.pop_front();
   return id;
 }
 
 void FakeEngine::RefuseWith(absl::Status status) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(mutex_);
   refusal_ = std::move(status);
 }
 
 void FakeEngine::SetMatch(Match match) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(mutex_);
   match_ = match;
 }
 
 Scope FakeEngine::last_predicted_scope() const {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(mutex_);
   return predicted_scope_;
 }
 
 bool FakeEngine::draining() const {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(mutex_);
   return drained_ != nullptr;
 }
 
 void FakeEngine::FinishDraining() {
   std::function<void()> drained;
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(mutex_);
     drained = std::move(drained_);
   }
   drained();
 }
 
 absl::StatusOr<GenerationId> FakeEngine::Submit(GenerationRequest request, std::shared_ptr<GenerationSink> sink) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(mutex_);
   if (!refusal_.ok()) return refusal_;
   const GenerationId id{next_id_++};
   submitted_.push_back({id, std::move(request), std::move(sink)});
+  mutex_.NotifyAll();
   return id;
 }
 
 void FakeEngine::Cancel(GenerationId id) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(mutex_);
   cancelled_.push_back(id);
+  mutex_.NotifyAll();
 }
 
 void FakeEngine::Predict(Scope scope, std::vector<TokenId>, std::function<void(const Match&)> done) {
   Match match;
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(mutex_);
     predicted_scope_ = std::move(scope);
     match = match_;
   }
@@ -78,7 +80,7 @@ void FakeEngine::Predict(Scope scope, std::vector<TokenId>, std::function<void(c
 }
 
 void FakeEngine::Drain(std::function<void()> drained) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(mutex_);
   drained_ = std::move(drained);
 }
 

@@ -14,8 +14,8 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "engine/engine.h"
+#include "engine/mutex.h"
 
 namespace headstart::testing {
 
@@ -57,15 +57,12 @@ class FakeEngine final : public Engine {
   bool has_own_chat_template() const override { return true; }
 
  private:
-  bool HasRequest() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return !submitted_.empty(); }
-  bool HasCancel() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return !cancelled_.empty(); }
-
   std::unique_ptr<ModelSource> source_;
   std::unique_ptr<const Tokenizer> tokenizer_;
   std::unique_ptr<const ChatTemplate> chat_template_;
   KvShape kv_shape_ = {.layers = 4, .kv_heads = 2, .head_dim = 64};
 
-  mutable absl::Mutex mutex_;
+  mutable Mutex mutex_;
   std::deque<Submitted> submitted_ ABSL_GUARDED_BY(mutex_);
   std::deque<GenerationId> cancelled_ ABSL_GUARDED_BY(mutex_);
   absl::Status refusal_ ABSL_GUARDED_BY(mutex_);

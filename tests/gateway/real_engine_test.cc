@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <fstream>
+#include <latch>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "absl/synchronization/notification.h"
 #include "gateway/demo/embedded_model.h"
 #include "gateway/demo/inventory.h"
 #include "gmock/gmock.h"
@@ -224,9 +224,9 @@ TEST(RealEngineTest, CancelledStreamFreesItsBlocks) {
   next.set_max_tokens(1);
   Generate(served.stub(), next);
   served.observer().WaitForRecords(2);
-  absl::Notification drained;
-  served.host().Drain([&drained] { drained.Notify(); });
-  drained.WaitForNotification();
+  std::latch drained(1);
+  served.host().Drain([&drained] { drained.count_down(); });
+  drained.wait();
   const PrefixStoreStats stats = served.host().engine().stats().store;
   EXPECT_EQ(stats.leased_blocks, 0);
   EXPECT_EQ(stats.free_blocks + stats.evictable_blocks, stats.pool_blocks);

@@ -83,6 +83,8 @@ std::vector<Refusal> Refusals() {
          for (int i = 0; i < 65; ++i) r.add_stop_token_ids(i);
        },
        kInvalid, "LIMIT_EXCEEDED", "stop_token_ids"},
+      {"StopTokenPastVocabulary", [](Request& r) { r.add_stop_token_ids(464); }, kInvalid, "INVALID_FIELD",
+       "stop_token_ids[0]"},
       {"TooManyLabels",
        [](Request& r) {
          for (int i = 0; i < 17; ++i) (*r.mutable_labels())[std::to_string(i)] = "x";

@@ -14,14 +14,14 @@ absl::StatusOr<Caller> TokenAuthenticator::Authenticate(const CallIdentity& call
 }
 
 void RecordingObserver::OnRequestFinished(const RequestRecord& record) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(mutex_);
   records_.push_back(record);
+  mutex_.NotifyAll();
 }
 
 std::vector<RequestRecord> RecordingObserver::WaitForRecords(size_t count) {
-  absl::MutexLock lock(&mutex_);
-  const auto enough = [this, count]() ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return records_.size() >= count; };
-  mutex_.Await(absl::Condition(&enough));
+  MutexLock lock(mutex_);
+  while (records_.size() < count) mutex_.Wait();
   return records_;
 }
 

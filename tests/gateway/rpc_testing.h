@@ -10,7 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/synchronization/mutex.h"
+#include "absl/base/thread_annotations.h"
+#include "engine/mutex.h"
 #include "gateway/errors/type_url.h"
 #include "gateway/server/service_host.h"
 #include "google/rpc/error_details.pb.h"
@@ -30,12 +31,12 @@ class TokenAuthenticator final : public Authenticator {
 // Keeps the records of finished requests.
 class RecordingObserver final : public RequestObserver {
  public:
-  void OnRequestFinished(const RequestRecord& record) override;
+  void OnRequestFinished(const RequestRecord& record) override ABSL_LOCKS_EXCLUDED(mutex_);
   // Waits until there are `count`.
-  std::vector<RequestRecord> WaitForRecords(size_t count);
+  std::vector<RequestRecord> WaitForRecords(size_t count) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  absl::Mutex mutex_;
+  Mutex mutex_;
   std::vector<RequestRecord> records_ ABSL_GUARDED_BY(mutex_);
 };
 

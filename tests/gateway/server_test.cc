@@ -1,11 +1,19 @@
 // The listening side: health, draining, reflection, addresses.
 
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
+#include "fmt/format.h"
 #include "gateway/server/grpc_server.h"
 #include "gmock/gmock.h"
 #include "grpc/health/v1/health.grpc.pb.h"
 #include "grpcpp/create_channel.h"
+#include "grpcpp/generic/generic_stub.h"
 #include "gtest/gtest.h"
 #include "tests/gateway/fake_engine.h"
 #include "tests/gateway/rpc_testing.h"
@@ -69,6 +77,102 @@ TEST(ServerTest, PortInUseIsAnErrorWithItsAddress) {
   const std::string address = first.host().server().address();
   const auto second = GrpcServer::Start({.listen = address}, {});
   EXPECT_THAT(second, StatusIs(absl::StatusCode::kAlreadyExists, HasSubstr(address)));
+}
+
+// Listens on a Unix socket whose file is gone when it is.
+class UnixListener {
+ public:
+  explicit UnixListener(std::string path) : path_(std::move(path)), fd_(socket(AF_UNIX, SOCK_STREAM, 0)) {
+    sockaddr_un name{.sun_family = AF_UNIX, .sun_path = {}};
+    path_.copy(name.sun_path, sizeof(name.sun_path) - 1);
+    EXPECT_EQ(bind(fd_, reinterpret_cast<sockaddr*>(&name), sizeof(name)), 0);
+    EXPECT_EQ(listen(fd_, 1), 0);
+  }
+  ~UnixListener() {
+    Die();
+    unlink(path_.c_str());
+  }
+  UnixListener(const UnixListener&) = delete;
+  UnixListener& operator=(const UnixListener&) = delete;
+
+  // As a process does that ends without tidying up: its file stays.
+  void Die() {
+    if (fd_ >= 0) close(fd_);
+    fd_ = -1;
+  }
+
+ private:
+  std::string path_;
+  int fd_;
+};
+
+std::string SocketPath(const std::string& name) { return ::testing::TempDir() + name + std::to_string(getpid()); }
+
+TEST(ServerTest, UnixSocketInUseIsNotTakenOver) {
+  const std::string path = SocketPath("in_use");
+  UnixListener other(path);
+  EXPECT_THAT(GrpcServer::Start({.listen = "unix:" + path}, {}),
+              StatusIs(absl::StatusCode::kAlreadyExists, HasSubstr(path)));
+  other.Die();
+  EXPECT_OK(GrpcServer::Start({.listen = "unix:" + path}, {}));
+}
+
+TEST(ServerTest, UnixSocketThatCannotBeSaysWhy) {
+  const std::string file = SocketPath("file");
+  std::ofstream(file) << "kept";
+  const std::string folder = SocketPath("missing") + "/";
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {file, "not a socket"}, {folder + "s", folder}, {"/tmp/" + std::string(200, 'x'), "at most 107"}};
+  for (const auto& [path, why] : cases) {
+    EXPECT_THAT(GrpcServer::Start({.listen = "unix:" + path}, {}),
+                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(why)));
+  }
+  EXPECT_EQ(std::filesystem::file_size(file), 4);
+  std::filesystem::remove(file);
+}
+
+// What an int of gRPC cannot hold is refused or means never; it does not wrap.
+TEST(ServerTest, OptionsBeyondGrpcsRange) {
+  for (const int64_t bytes : {int64_t{0}, int64_t{1} << 31, int64_t{1} << 32}) {
+    EXPECT_THAT(GrpcServer::Start({.listen = "127.0.0.1:0", .max_request_bytes = bytes}, {}),
+                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--max-request-size")));
+  }
+  EXPECT_THAT(GrpcServer::Start({.listen = "127.0.0.1:0", .keepalive_time = absl::ZeroDuration()}, {}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--keepalive-time")));
+  EXPECT_OK(GrpcServer::Start({.listen = "127.0.0.1:0", .keepalive_time = absl::InfiniteDuration()}, {}));
+}
+
+// The status of a unary call whose request is those bytes.
+grpc::Status CallWithBytes(ServedEngine& served, const std::string& method, const std::string& bytes) {
+  grpc::GenericStub stub(Connect(served.host().server().address()));
+  grpc::ClientContext context;
+  grpc::CompletionQueue queue;
+  grpc::Slice slice(bytes);
+  auto call = stub.PrepareUnaryCall(&context, method, grpc::ByteBuffer(&slice, 1), &queue);
+  grpc::ByteBuffer response;
+  grpc::Status status;
+  call->StartCall();
+  call->Finish(&response, &status, nullptr);
+  void* tag = nullptr;
+  bool ok = false;
+  EXPECT_TRUE(queue.Next(&tag, &ok));
+  return status;
+}
+
+TEST(ServerTest, RequestThatCannotBeParsedIsSaidToBeMalformed) {
+  ServedEngine served(std::make_unique<FakeEngine>());
+  for (const char* method : {"Generate", "CountTokens", "ListModels"}) {
+    const grpc::Status status =
+        CallWithBytes(served, fmt::format("/headstart.v1.InferenceService/{}", method), "\x0a\xff\xff");
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT) << method;
+    EXPECT_EQ(ReasonOf(status), "MALFORMED_REQUEST");
+    EXPECT_THAT(status.error_message(), HasSubstr(method));
+  }
+  const std::string request_id_not_utf8 = "\x5a\x01\xff";
+  EXPECT_EQ(ReasonOf(CallWithBytes(served, "/headstart.v1.InferenceService/Generate", request_id_not_utf8)),
+            "MALFORMED_REQUEST");
+  EXPECT_EQ(CallWithBytes(served, "/headstart.v1.InferenceService/Nothing", "").error_code(),
+            grpc::StatusCode::UNIMPLEMENTED);
 }
 
 TEST(ServerTest, OpenServerStaysOnThisMachineUnlessToldOtherwise) {

@@ -1,8 +1,8 @@
 #include "gateway/services/worker_pool.h"
 
 #include <atomic>
+#include <latch>
 
-#include "absl/synchronization/notification.h"
 #include "gtest/gtest.h"
 
 namespace headstart::testing {
@@ -18,17 +18,17 @@ TEST(WorkerPoolTest, RunsWhatWasTakenBeforeItEnds) {
 }
 
 TEST(WorkerPoolTest, RefusesWhenItsQueueIsFull) {
-  absl::Notification started;
-  absl::Notification release;
+  std::latch started(1);
+  std::latch release(1);
   WorkerPool pool(1, 1);
   ASSERT_TRUE(pool.TryRun([&] {
-    started.Notify();
-    release.WaitForNotification();
+    started.count_down();
+    release.wait();
   }));
-  started.WaitForNotification();
+  started.wait();
   EXPECT_TRUE(pool.TryRun([] {}));
   EXPECT_FALSE(pool.TryRun([] {}));
-  release.Notify();
+  release.count_down();
 }
 
 }  // namespace

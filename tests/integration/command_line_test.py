@@ -77,6 +77,25 @@ class CommandLineTest(unittest.TestCase):
     def test_unknown_key_in_configuration_is_named(self):
         self.assert_refused(self.run_with_configuration('[serve]\nlissten = "127.0.0.1:0"\n'), USAGE, "lissten")
 
+    def test_misplaced_key_or_section_in_configuration_is_explained(self):
+        for text, name in (('listen = "127.0.0.1:0"\n', "listen"), ('[nothing]\nlisten = "x"\n', "nothing"),
+                           ('[serve\nlisten = "x"\n', "[serve")):
+            self.assert_refused(self.run_with_configuration(text), USAGE, f'"{name}', "such as [serve]")
+
+    def test_configuration_of_random_bytes_stays_off_the_terminal(self):
+        result = self.run_with_configuration("\x1b[31m\x07\n" * 3)
+        self.assert_refused(result, USAGE, "configuration")
+        self.assertNotIn("\x1b", result.stderr + result.stdout)
+
+    def test_address_of_unix_socket_that_cannot_be(self):
+        self.assert_refused(run("serve", "--listen", "unix:/no/such/folder/s"), FAILURE, "/no/such/folder")
+        self.assert_refused(run("serve", "--listen", "unix:/" + "x" * 200), FAILURE, "at most 107")
+
+    def test_sizes_beyond_their_range(self):
+        self.assert_refused(run("serve", "--kv-cache-size", "nanGiB"), USAGE, "nanGiB", "not a size")
+        self.assert_refused(run("serve", "--listen", "127.0.0.1:0", "--max-request-size", "4GiB"), FAILURE,
+                            "--max-request-size", "4294967296")
+
     def test_wrong_value_in_configuration_is_named(self):
         self.assert_refused(self.run_with_configuration('[serve]\nkv-cache-size = "big"\n'), USAGE, "--kv-cache-size", "big")
 

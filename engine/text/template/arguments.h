@@ -30,7 +30,10 @@ class BoundArguments {
       : function_(function), names_(names), values_(names.size()) {}
 
   bool Has(size_t index) const { return values_[index].has_value(); }
-  Value Get(size_t index, Value otherwise = {}) const { return Has(index) ? *values_[index] : std::move(otherwise); }
+  Value Get(size_t index, Value otherwise = {}) const {
+    if (Has(index)) return *values_[index];
+    return otherwise;
+  }
 
   // Fails where the caller left it out.
   const Value& Require(size_t index) const;

@@ -111,7 +111,7 @@ void AppendQuoted(char32_t c, char quote, std::string& out) {
 }
 
 // Python's repr of a float: shortest digits that read back the same, an exponent outside 1e-4 .. 1e16.
-std::string LayOut(bool negative, std::string digits, int point) {
+std::string LayOut(bool negative, const std::string& digits, int point) {
   std::string out = negative ? "-" : "";
   const int count = static_cast<int>(digits.size());
   if (point > 16 || point < -3) {

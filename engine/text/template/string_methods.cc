@@ -150,7 +150,7 @@ template <Side side>
 Value AffixMethod(Context& context, const Value& self, const Arguments& arguments) {
   constexpr std::string_view kName = side == Side::kLeft ? "startswith" : "endswith";
   const auto bound = Bind(arguments, kName, {"prefix", "start", "end"});
-  const Value affix = bound.Require(0);
+  const Value& affix = bound.Require(0);
   const bool whole = !bound.Has(1) && !bound.Has(2);
   std::string_view bytes = self.as_text().bytes();
   if (!whole) {

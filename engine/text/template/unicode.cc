@@ -1,8 +1,11 @@
 #include "engine/text/template/unicode.h"
 
-#include <algorithm>
+#include <array>
+#include <cassert>
 
-#include "engine/text/template/unicode_tables.h"
+#include "unicode/casemap.h"
+#include "unicode/uchar.h"
+#include "unicode/utf16.h"
 
 namespace headstart::jinja {
 namespace {
@@ -20,30 +23,31 @@ bool IsScalar(char32_t value, size_t size) {
   return size != 4 || (value >= 0x10000 && value <= 0x10FFFF);
 }
 
-const SteppedRange* FindRange(std::span<const SteppedRange> ranges, char32_t c) {
-  auto after = std::upper_bound(ranges.begin(), ranges.end(), c,
-                                [](char32_t value, const SteppedRange& r) { return value < r.first; });
-  if (after == ranges.begin()) return nullptr;
-  const SteppedRange& range = *--after;
-  return c <= range.last && (c - range.first) % static_cast<char32_t>(range.step) == 0 ? &range : nullptr;
-}
+// The longest full case mapping is three UTF-16 units ("ΐ" in upper case).
+using CasedUnits = std::array<char16_t, 8>;
 
-bool AppendSpecial(std::span<const SpecialMapping> mappings, char32_t c, std::string& out) {
-  auto found = std::lower_bound(mappings.begin(), mappings.end(), c,
-                                [](const SpecialMapping& m, char32_t value) { return m.from < value; });
-  if (found == mappings.end() || found->from != c) return false;
-  for (char32_t to : found->to) {
-    if (to != 0) AppendUtf8(to, out);
+// `map` is one of ICU's, from a code point's UTF-16 units to those of its mapping.
+template <typename Map>
+void AppendMapped(char32_t c, Map map, std::string& out) {
+  if (c >= kInvalidByte) return AppendUtf8(c, out);
+  std::array<char16_t, 2> from;
+  int32_t from_size = 0;
+  U16_APPEND_UNSAFE(from.data(), from_size, c);
+  CasedUnits to;
+  UErrorCode error = U_ZERO_ERROR;
+  const int32_t to_size = map(from.data(), from_size, to, error);
+  assert(U_SUCCESS(error));
+  for (int32_t i = 0; i < to_size;) {
+    char32_t mapped = 0;
+    U16_NEXT_UNSAFE(to.data(), i, mapped);
+    AppendUtf8(mapped, out);
   }
-  return true;
 }
 
-void AppendMapped(std::span<const SteppedRange> ranges, std::span<const SpecialMapping> specials, char32_t c,
-                  std::string& out) {
-  if (c >= 0x80 && AppendSpecial(specials, c, out)) return;
-  const SteppedRange* range = FindRange(ranges, c);
-  AppendUtf8(range == nullptr ? c : static_cast<char32_t>(static_cast<int32_t>(c) + range->delta), out);
-}
+// ICU takes code points as signed; beyond Unicode it knows none.
+UChar32 Signed(char32_t c) { return static_cast<UChar32>(c); }
+
+constexpr char kRootLocale[] = "";
 
 }  // namespace
 
@@ -100,16 +104,31 @@ bool IsSpace(char32_t c) {
          c == 0x202F || c == 0x205F || c == 0x3000;
 }
 
-bool IsAlpha(char32_t c) { return FindRange(Tables().is_alpha, c) != nullptr; }
-bool IsDecimal(char32_t c) { return FindRange(Tables().is_decimal, c) != nullptr; }
-bool IsUpper(char32_t c) { return FindRange(Tables().is_upper, c) != nullptr; }
-bool IsLower(char32_t c) { return FindRange(Tables().is_lower, c) != nullptr; }
+bool IsAlpha(char32_t c) { return u_isalpha(Signed(c)); }
+bool IsDecimal(char32_t c) { return u_isdigit(Signed(c)); }
+bool IsUpper(char32_t c) { return u_isUUppercase(Signed(c)); }
+bool IsLower(char32_t c) { return u_isULowercase(Signed(c)); }
 
-void AppendUpper(char32_t c, std::string& out) { AppendMapped(Tables().upper, Tables().upper_special, c, out); }
-void AppendLower(char32_t c, std::string& out) { AppendMapped(Tables().lower, Tables().lower_special, c, out); }
+void AppendUpper(char32_t c, std::string& out) {
+  const auto map = [](const char16_t* from, int32_t size, CasedUnits& to, UErrorCode& error) {
+    return icu::CaseMap::toUpper(kRootLocale, 0, from, size, to.data(), to.size(), nullptr, error);
+  };
+  AppendMapped(c, map, out);
+}
+
+void AppendLower(char32_t c, std::string& out) {
+  const auto map = [](const char16_t* from, int32_t size, CasedUnits& to, UErrorCode& error) {
+    return icu::CaseMap::toLower(kRootLocale, 0, from, size, to.data(), to.size(), nullptr, error);
+  };
+  AppendMapped(c, map, out);
+}
 
 void AppendTitle(char32_t c, std::string& out) {
-  if (!AppendSpecial(Tables().title_special, c, out)) AppendUpper(c, out);
+  const auto map = [](const char16_t* from, int32_t size, CasedUnits& to, UErrorCode& error) {
+    constexpr uint32_t kOptions = U_TITLECASE_WHOLE_STRING | U_TITLECASE_NO_BREAK_ADJUSTMENT | U_TITLECASE_NO_LOWERCASE;
+    return icu::CaseMap::toTitle(kRootLocale, kOptions, nullptr, from, size, to.data(), to.size(), nullptr, error);
+  };
+  AppendMapped(c, map, out);
 }
 
 }  // namespace headstart::jinja

@@ -1,5 +1,8 @@
 // Code points: what Python's str counts, slices and changes the case of. Bytes that are not UTF-8 count as one code
-// point each and pass through unchanged.
+// point each and pass through unchanged. Properties and mappings are ICU's; where its Unicode is another version than
+// that of the Python that a template was written with, they differ in the characters added in between.
+//
+// Thread-safety: pure functions.
 
 #ifndef HEADSTART_ENGINE_TEXT_TEMPLATE_UNICODE_H_
 #define HEADSTART_ENGINE_TEXT_TEMPLATE_UNICODE_H_
