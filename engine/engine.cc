@@ -136,6 +136,16 @@ class LocalEngine : public Engine {
   void Predict(Scope scope, std::vector<TokenId> tokens, std::function<void(const Match&)> done) override {
     parts_.scheduler->Predict(std::move(scope), std::move(tokens), std::move(done));
   }
+  void CreatePrefix(PrefixSpec, PrefixDone done) override { done(NotYet(), {}); }
+  void GetPrefix(Scope, std::string, FoundPrefix done) override { done(NotYet()); }
+  void UpdatePrefix(Scope, std::string, absl::Time, FoundPrefix done) override { done(NotYet()); }
+  void DeletePrefix(Scope, std::string, std::function<void(const absl::Status&)> done) override { done(NotYet()); }
+  void ListPrefixes(Scope, std::function<void(std::vector<CachedPrefix>)> done) override { done({}); }
+  void Flush(std::function<void(const FlushReport&)> done) override { done({}); }
+  void PurgeTenant(std::string, std::function<void(const absl::StatusOr<FlushReport>&)> done) override {
+    done(NotYet());
+  }
+  void VerifyDisk(std::function<void(const absl::StatusOr<VerifyReport>&)> done) override { done(NotYet()); }
   void Drain(std::function<void()> drained) override { parts_.scheduler->Drain(std::move(drained)); }
 
   EngineStats stats() const override { return parts_.scheduler->stats(); }
@@ -148,6 +158,7 @@ class LocalEngine : public Engine {
   bool has_own_chat_template() const override { return parts_.has_own_chat_template; }
 
  private:
+  static absl::Status NotYet() { return absl::UnimplementedError("not yet"); }
   EngineParts parts_;  // members end in reverse order: the scheduler's thread first
 };
 

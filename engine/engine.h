@@ -24,6 +24,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "engine/cached_prefix.h"
 #include "engine/generation.h"
 #include "engine/model/model_config.h"
 #include "engine/model/model_source.h"
@@ -33,6 +34,7 @@
 #include "engine/text/tokenizer.h"
 #include "engine/transformer/transformer.h"
 #include "prefix_store/prefix_store.h"
+#include "prefix_store/tier/disk_tier.h"
 
 namespace headstart {
 
@@ -47,8 +49,20 @@ struct EngineOptions {
   int max_running = 64;                // sequences in one step
   EvictionPolicyKind eviction_policy = EvictionPolicyKind::kSegmentedLru;
 
+  // Host memory for blocks that were evicted from the device; 0 is none. With a disk there is always a little, on the
+  // way.
+  int64_t host_cache_bytes = 0;
+  // Where blocks go from there, and come back from after a restart; empty is nowhere. Created if need be.
+  std::string disk_cache_directory;
+  int64_t disk_cache_bytes = 0;  // of all files there; REQUIRED with a directory
+  int pinned_percent = 50;       // of the device's blocks that registered prefixes may hold
+
+  // Hears in one sentence of what an operator should know. From any thread.
+  std::function<void(const std::string&)> on_event;
+
   // --- performance
   int threads = 0;        // 0: one per core
+  int io_threads = 2;     // that read blocks from host memory and disk
   int step_tokens = 256;  // token budget of a step: larger prefills faster, smaller keeps decodes smoother
 };
 
@@ -67,6 +81,39 @@ class Engine {
 
   // What `tokens` would find in the cache now. Calls back on the scheduler thread.
   virtual void Predict(Scope scope, std::vector<TokenId> tokens, std::function<void(const Match&)> done) = 0;
+
+  // --- registered prefixes. Callbacks come on the scheduler thread, or at once when nothing had to be asked of it.
+
+  // Computes what is not cached of the prefix, then pins it and registers it under its id. INVALID_ARGUMENT for no
+  // tokens or an expiry in the past; OUT_OF_RANGE when it does not fit the context; ALREADY_EXISTS; RESOURCE_EXHAUSTED
+  // when pins would take more than their share of the device; UNAVAILABLE as Submit. Counted as a request that
+  // generates nothing.
+  using PrefixDone = std::function<void(const absl::StatusOr<CachedPrefix>& prefix, const GenerationUsage& usage)>;
+  virtual void CreatePrefix(PrefixSpec spec, PrefixDone done) = 0;
+
+  // A prefix of exactly `scope`, by id. NOT_FOUND.
+  using FoundPrefix = std::function<void(const absl::StatusOr<CachedPrefix>& prefix)>;
+  virtual void GetPrefix(Scope scope, std::string id, FoundPrefix done) = 0;
+  virtual void UpdatePrefix(Scope scope, std::string id, absl::Time expires, FoundPrefix done) = 0;
+
+  // Ends the pin and forgets the name; its blocks stay until they are evicted. NOT_FOUND.
+  virtual void DeletePrefix(Scope scope, std::string id, std::function<void(const absl::Status&)> done) = 0;
+
+  // Those of `scope`, and the public ones, by scope and id.
+  virtual void ListPrefixes(Scope scope, std::function<void(std::vector<CachedPrefix>)> done) = 0;
+
+  // --- administration
+
+  // Forgets everything cached, in every tier. Running requests finish with what they hold.
+  virtual void Flush(std::function<void(const FlushReport&)> done) = 0;
+
+  // The same for one tenant's scopes, its registered prefixes included. The disk's error when it could not remove its
+  // records: they are no hits any more, and their removal is tried again.
+  virtual void PurgeTenant(std::string tenant, std::function<void(const absl::StatusOr<FlushReport>&)> done) = 0;
+
+  // Reads every record on disk and reports the bad ones; changes nothing. On a thread of its own: requests go on.
+  // FAILED_PRECONDITION without a disk tier.
+  virtual void VerifyDisk(std::function<void(const absl::StatusOr<VerifyReport>&)> done) = 0;
 
   // Refuses new requests, and calls back when the last running one has finished.
   virtual void Drain(std::function<void()> drained) = 0;

@@ -30,6 +30,9 @@ struct GenerationRequest {
   bool ignore_eos = false;
   bool read_cache = true;
   bool write_cache = true;
+  bool prefill_only = false;  // computes the prompt's KV and ends there, with kLength and no tokens
+  int8_t priority = 0;        // of what it leaves in the cache: −1, 0 or 1; a lower one is evicted first
+  absl::Duration ttl = absl::InfiniteDuration();  // how long what it leaves in the cache may be found, from its end on
   absl::Time deadline = absl::InfiniteFuture();
 };
 
@@ -55,6 +58,7 @@ struct GenerationUsage {
 
 struct GenerationTimings {
   absl::Duration queue;    // from submission to the first step that works on it, waiting for a shared prefix included
+  absl::Duration load;     // of queue: bringing cached tokens up from host memory and disk
   absl::Duration prefill;  // from there to the first token; to the end, if there was none
   absl::Duration ttft;     // queue + prefill
   absl::Duration decode;   // from the first token to the last

@@ -13,8 +13,8 @@
 namespace headstart {
 namespace {
 
-constexpr int kMinBlockTokens = 8;
-constexpr int kMaxBlockTokens = 256;
+constexpr int kSmallestBlock = 8;
+constexpr int kLargestBlock = 256;
 
 // Slot indexes are 32 bits wide and the highest one marks the end of the eviction queues.
 constexpr int64_t kMaxDeviceBlocks = std::numeric_limits<uint32_t>::max() - 1;
@@ -145,9 +145,9 @@ PrefixStoreStats PrefixStoreCore::stats() const {
 
 absl::Status PrefixStore::Validate(const PrefixStoreOptions& options) {
   const int block = options.block_tokens;
-  if (block < kMinBlockTokens || block > kMaxBlockTokens || !std::has_single_bit(static_cast<unsigned>(block))) {
+  if (block < kSmallestBlock || block > kLargestBlock || !std::has_single_bit(static_cast<unsigned>(block))) {
     return absl::InvalidArgumentError(fmt::format("block_tokens is {}; it must be a power of two from {} to {}", block,
-                                                  kMinBlockTokens, kMaxBlockTokens));
+                                                  kSmallestBlock, kLargestBlock));
   }
   if (options.device_blocks < 1 || options.device_blocks > kMaxDeviceBlocks) {
     return absl::InvalidArgumentError(
