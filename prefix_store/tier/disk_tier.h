@@ -7,12 +7,14 @@
 // What survives: a batch whose Commit returned OK survives the process, however it ends, at once; it survives the loss
 // of power after the next Sync that returned OK. A named record survives both from the moment Put returned OK.
 // Damage: whatever byte of whatever file is changed or missing, Open succeeds and no wrong byte is ever handed out: the
-// cache is shorter, or empty, and counters say so. A directory that is in use, is not a cache's or was written by a
-// newer program is refused with a sentence that says what to do, and nothing in it is touched.
-// Errors: those of Tier. After RESOURCE_EXHAUSTED or UNAVAILABLE from a write, writes may go on failing until Probe
-// returns OK; reads work meanwhile.
-// Space: the files stay under capacity_bytes, if RocksDB's own bookkeeping stays within what it is given
-// (space_plan.h). The cap holds for whatever is written; within capacity_blocks() there is always room.
+// cache is shorter, or empty, and counters say so. (But for the marker file missing: then nothing says that the
+// directory is ours.) A directory that is in use, is not a cache's or was written by a newer program is refused with a
+// sentence that says what to do, and nothing in it is touched. Errors: those of Tier. After UNAVAILABLE, or
+// RESOURCE_EXHAUSTED for a full device, writes and Sync fail until Probe returns OK; reads work meanwhile, but for the
+// moment in which Probe opens the database anew (UNAVAILABLE). When the tier's own cap refuses a batch
+// (RESOURCE_EXHAUSTED too), the next one is tried as if nothing had happened. Space: the files stay under
+// capacity_bytes, if RocksDB's own bookkeeping stays within what it is given (space_plan.h). The cap holds for whatever
+// is written; within capacity_blocks() there is always room.
 //
 //   auto disk = DiskTier::Open({.directory = "/var/cache/headstart", .capacity_bytes = 64LL << 30,
 //                               .block_bytes = 2359296, .fingerprint = fingerprint});
