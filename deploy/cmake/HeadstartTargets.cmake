@@ -31,6 +31,15 @@ function(cc_binary)
   target_link_libraries(${ARG_NAME} PRIVATE ${ARG_DEPS})
 endfunction()
 
+# Tests ask for more memory than there is, and want to be told so rather than stopped.
+set(HEADSTART_TEST_ENVIRONMENT)
+if(HEADSTART_SANITIZE MATCHES "thread")
+  set(HEADSTART_TEST_ENVIRONMENT ENVIRONMENT
+      "TSAN_OPTIONS=allocator_may_return_null=1:ignore_noninstrumented_modules=1:suppressions=${PROJECT_SOURCE_DIR}/tests/tsan_suppressions.txt")
+elseif(HEADSTART_SANITIZE MATCHES "address")
+  set(HEADSTART_TEST_ENVIRONMENT ENVIRONMENT "ASAN_OPTIONS=allocator_may_return_null=1")
+endif()
+
 # cc_test(NAME prefix_store_test SRCS ... DEPS ... [TIMEOUT s]): each TEST() is one ctest case, so that a skipped one shows.
 # Tests run in the repository's root and find their data under tests/golden.
 function(cc_test)
@@ -43,7 +52,7 @@ function(cc_test)
   endif()
   cc_binary(NAME ${ARG_NAME} SRCS ${ARG_SRCS} DEPS ${ARG_DEPS} GTest::gmock GTest::gtest_main)
   gtest_discover_tests(${ARG_NAME} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} DISCOVERY_MODE PRE_TEST
-                       DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${ARG_TIMEOUT})
+                       DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${ARG_TIMEOUT} ${HEADSTART_TEST_ENVIRONMENT})
 endfunction()
 
 # cc_benchmark(NAME prefix_tree_benchmark SRCS ... DEPS ...): Google Benchmark, never run by the tests.
