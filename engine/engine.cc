@@ -9,9 +9,13 @@
 
 #include "absl/status/status.h"
 #include "engine/backend/cpu/cpu_backend.h"
+#include "engine/backend/device_tier.h"
 #include "engine/backend/reference/reference_backend.h"
 #include "engine/scheduler/scheduler_thread.h"
 #include "fmt/format.h"
+#include "prefix_store/tier/host_memory.h"
+#include "prefix_store/tier/host_tier.h"
+#include "prefix_store/transfer/io_executor.h"
 
 namespace headstart {
 namespace {
@@ -36,6 +40,10 @@ absl::Status CheckOptions(const EngineOptions& options, const ModelConfig& confi
   status.Update(CheckAtLeast("threads", options.threads, 0));
   status.Update(CheckAtLeast("step_tokens", options.step_tokens, 1));
   status.Update(CheckAtLeast("max_context_tokens", options.max_context_tokens, 0));
+  status.Update(CheckAtLeast("host_cache_bytes", options.host_cache_bytes, 0));
+  status.Update(CheckAtLeast("io_threads", options.io_threads, 1));
+  if (!options.disk_cache_directory.empty())
+    status.Update(CheckAtLeast("disk_cache_bytes", options.disk_cache_bytes, 1));
   if (!status.ok()) return status;
   if (options.max_context_tokens <= config.max_positions) return absl::OkStatus();
   return absl::InvalidArgumentError(fmt::format("max_context_tokens is {}: the context of {} has {} tokens.",
@@ -88,7 +96,10 @@ absl::StatusOr<EnginePlan> Plan(const EngineOptions& options, const ModelSource&
                       .block_tokens = options.block_tokens,
                       .max_step_tokens = options.step_tokens,
                       .max_logit_rows = running},
-      .store = {.block_tokens = options.block_tokens, .policy = options.eviction_policy, .hash_seed = RandomSeed()},
+      .store = {.block_tokens = options.block_tokens,
+                .policy = options.eviction_policy,
+                .on_event = options.on_event,
+                .hash_seed = RandomSeed()},
       .scheduler = {.max_queue = options.max_queue,
                     .max_running = running,
                     .end_tokens = EndTokens(source),
@@ -114,6 +125,15 @@ absl::StatusOr<std::unique_ptr<const ChatTemplate>> NewChatTemplate(const ModelS
                              text(source.tokenizer().eos));
 }
 
+// The tiers of a store, with all they need, in the order in which each needs the one before.
+struct Tiers {
+  std::unique_ptr<DeviceTier> device;
+  std::unique_ptr<HostMemory> memory;
+  std::unique_ptr<HostTier> host;
+  std::unique_ptr<DiskTier> disk;
+  std::unique_ptr<IoExecutor> io;
+};
+
 // What an engine is made of, in the order in which each needs the one before.
 struct EngineParts {
   ModelConfig config;
@@ -122,6 +142,7 @@ struct EngineParts {
   std::unique_ptr<const ChatTemplate> chat_template;
   std::unique_ptr<Backend> backend;
   std::unique_ptr<Transformer> transformer;
+  Tiers tiers;
   std::unique_ptr<SchedulerThread> scheduler;
 };
 
@@ -162,11 +183,52 @@ class LocalEngine : public Engine {
   EngineParts parts_;  // members end in reverse order: the scheduler's thread first
 };
 
+// Host slots when only the disk was asked for: what is on its way there, a few steps' worth.
+constexpr int64_t kStagingBlocks = 64;
+
+int64_t HostBlocks(const EngineOptions& options, int64_t block_bytes) {
+  const int64_t asked = options.host_cache_bytes / block_bytes;
+  return options.disk_cache_directory.empty() ? asked : std::max(asked, kStagingBlocks);
+}
+
 template <typename T>
 absl::Status MoveTo(absl::StatusOr<T> result, T& to) {
   if (!result.ok()) return result.status();
   to = *std::move(result);
   return absl::OkStatus();
+}
+
+absl::Status OpenDisk(const EngineOptions& options, const Transformer& model, Tiers& tiers) {
+  DiskTierOptions disk{.directory = options.disk_cache_directory,
+                       .capacity_bytes = options.disk_cache_bytes,
+                       .block_bytes = model.kv_shape().bytes_per_block(),
+                       .fingerprint = model.fingerprint()};
+  if (options.on_event) {
+    disk.on_event = [tell = options.on_event](DiskEventSeverity, std::string_view text) { tell(std::string(text)); };
+  }
+  return MoveTo(DiskTier::Open(disk), tiers.disk);
+}
+
+absl::Status OpenTiers(const EngineOptions& options, const EnginePlan& plan, const Transformer& model, Backend& backend,
+                       Tiers& tiers) {
+  const int64_t block_bytes = model.kv_shape().bytes_per_block();
+  const int64_t host_blocks = HostBlocks(options, block_bytes);
+  if (host_blocks == 0) return absl::OkStatus();
+  tiers.device = std::make_unique<DeviceTier>(backend, block_bytes, plan.store.device_blocks);
+  tiers.memory = NewAnonymousMemory();
+  const HostTierOptions host{.capacity_blocks = host_blocks, .block_bytes = block_bytes};
+  if (auto s = MoveTo(HostTier::Create(host, *tiers.memory), tiers.host); !s.ok()) return s;
+  tiers.io = NewThreadExecutor(options.io_threads);
+  return options.disk_cache_directory.empty() ? absl::OkStatus() : OpenDisk(options, model, tiers);
+}
+
+PrefixStoreTiers StoreTiers(const Tiers& tiers, const Transformer& model) {
+  if (tiers.host == nullptr) return {};
+  return {.device = tiers.device.get(),
+          .host = tiers.host.get(),
+          .disk = tiers.disk.get(),
+          .io = tiers.io.get(),
+          .fingerprint = model.fingerprint()};
 }
 
 }  // namespace
@@ -186,8 +248,11 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Create(std::unique_ptr<ModelSour
   auto transformer = Transformer::Load(*source, *parts.backend, plan->transformer, progress);
   if (auto s = MoveTo(std::move(transformer), parts.transformer); !s.ok()) return s;
 
+  if (auto s = OpenTiers(options, *plan, *parts.transformer, *parts.backend, parts.tiers); !s.ok()) return s;
+
   parts.scheduler =
-      std::make_unique<SchedulerThread>(*parts.transformer, *parts.tokenizer, plan->store, plan->scheduler);
+      std::make_unique<SchedulerThread>(*parts.transformer, *parts.tokenizer, plan->store, plan->scheduler,
+                                        SchedulerClocks(), StoreTiers(parts.tiers, *parts.transformer));
   return std::make_unique<LocalEngine>(std::move(parts));
 }
 

@@ -53,12 +53,12 @@ struct EngineOptions {
   // way.
   int64_t host_cache_bytes = 0;
   // Where blocks go from there, and come back from after a restart; empty is nowhere. Created if need be.
-  std::string disk_cache_directory;
+  std::string disk_cache_directory = {};
   int64_t disk_cache_bytes = 0;  // of all files there; REQUIRED with a directory
   int pinned_percent = 50;       // of the device's blocks that registered prefixes may hold
 
   // Hears in one sentence of what an operator should know. From any thread.
-  std::function<void(const std::string&)> on_event;
+  std::function<void(const std::string&)> on_event = nullptr;
 
   // --- performance
   int threads = 0;        // 0: one per core

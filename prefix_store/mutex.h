@@ -13,6 +13,7 @@
 #include <mutex>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/time/time.h"
 
 namespace headstart {
 
@@ -25,6 +26,12 @@ class ABSL_LOCKABLE Mutex {
   void Wait() ABSL_EXCLUSIVE_LOCKS_REQUIRED(this) {
     std::unique_lock<std::mutex> held(mutex_, std::adopt_lock);
     changed_.wait(held);
+    held.release();
+  }
+  // The same, and for no longer than `patience`.
+  void WaitFor(absl::Duration patience) ABSL_EXCLUSIVE_LOCKS_REQUIRED(this) {
+    std::unique_lock<std::mutex> held(mutex_, std::adopt_lock);
+    changed_.wait_for(held, absl::ToChronoNanoseconds(patience));
     held.release();
   }
   void NotifyAll() { changed_.notify_all(); }

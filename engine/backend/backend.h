@@ -119,7 +119,8 @@ class Backend {
   // The row in the host's memory, valid until the next step.
   virtual std::span<const float> ReadRow(Activations in, int row) = 0;
 
-  // --- blocks as opaque bytes
+  // --- blocks as opaque bytes. ReadBlock and WriteBlock may be called from other threads beside a step, each on slots
+  // that nobody else uses meanwhile.
   virtual void CopyKv(SlotIndex from, SlotIndex to, int tokens) = 0;  // the first `tokens` tokens, every layer and head
   virtual void ReadBlock(SlotIndex slot, std::span<std::byte> bytes) = 0;         // [bytes_per_block]
   virtual void WriteBlock(SlotIndex slot, std::span<const std::byte> bytes) = 0;  // [bytes_per_block]

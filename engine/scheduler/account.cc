@@ -4,12 +4,17 @@
 
 namespace headstart {
 
-void Account::Acquired(int64_t cached, MissReason reason) {
+void Account::Acquired(const TokensByTier& cached, MissReason reason) {
   if (!acquired_) usage_.miss_reason = reason;
   acquired_ = true;
-  const int64_t found = std::min(cached, prompt_tokens_);
-  if (found > counted_) usage_.cached_device_tokens += found - counted_;
-  counted_ = std::max(counted_, cached);
+  // Of the tokens from `first` on, `count` in number: those of the prompt that were never counted.
+  const auto fresh = [this](int64_t first, int64_t count) {
+    return std::max<int64_t>(0, std::min(first + count, prompt_tokens_) - std::max(first, counted_));
+  };
+  usage_.cached_device_tokens += fresh(0, cached.device);
+  usage_.cached_host_tokens += fresh(cached.device, cached.host);
+  usage_.cached_disk_tokens += fresh(cached.device + cached.host, cached.disk);
+  counted_ = std::max(counted_, cached.sum());
 }
 
 ComputedTokens Account::Computed(int64_t first, int64_t count) {
@@ -52,6 +57,7 @@ GenerationTimings Account::Timings(absl::Time now) const {
   const absl::Time started = started_.value_or(now);
   const absl::Time first_token = first_token_.value_or(now);
   timings.queue = started - submitted_;
+  timings.load = load_;
   timings.prefill = first_token - started;
   timings.ttft = timings.queue + timings.prefill;
   if (first_token_) timings.decode = last_token_ - first_token;

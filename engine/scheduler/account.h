@@ -27,9 +27,13 @@ class Account {
  public:
   Account(int64_t prompt_tokens, absl::Time submitted) : prompt_tokens_(prompt_tokens), submitted_(submitted) {}
 
-  // Memory was acquired, with the KV of the first `cached` tokens in it. After a preemption only tokens that this
-  // request never had before count as cached.
-  void Acquired(int64_t cached, MissReason reason);
+  // Memory was acquired, with the KV of the first cached.sum() tokens in it, the device's first, then those that came
+  // from host memory, then those from disk. After a preemption only tokens that this request never had before count as
+  // cached.
+  void Acquired(const TokensByTier& cached, MissReason reason);
+
+  // It waited for cached tokens to come up.
+  void Loaded(absl::Duration elapsed) { load_ += elapsed; }
 
   // The KV of positions first .. first + count − 1 was computed.
   ComputedTokens Computed(int64_t first, int64_t count);
@@ -51,6 +55,7 @@ class Account {
   absl::Time last_token_;
   bool acquired_ = false;
   int64_t counted_ = 0;  // positions below it have been counted
+  absl::Duration load_;
   GenerationUsage usage_;
 };
 

@@ -68,13 +68,17 @@ void Scheduler::Cancel(GenerationId id) {
 
 bool Scheduler::RunStep() {
   const absl::Time now = clock_();
+  store_.Poll();
   EndCancelledAndLate(now);
   MakeRoom();
+  AdvanceLoads(now);
   StartWaiting(now);
   PlanStep();
   if (!plan_.empty()) {
     Compute(now);
-    Harvest(clock_());
+    const absl::Time computed = clock_();
+    Measure(computed - now);
+    Harvest(computed);
   }
   return !idle();
 }
@@ -118,6 +122,17 @@ void Scheduler::StartWaiting(absl::Time now) {
   if (queue_.size() == 0) return;
   StartPreempted(now);
   if (queue_.preempted() == nullptr && HasSeat(0)) StartNew(now);
+  AdvanceLoads(now);
+}
+
+void Scheduler::AdvanceLoads(absl::Time now) {
+  for (std::unique_ptr<Sequence>& sequence : running_) {
+    if (!sequence->loading() || sequence->Load(runner_, now) != LoadState::kFailed) continue;
+    sequence->Preempt();
+    queue_.PushPreempted(std::move(sequence));
+    memory_came_free_ = true;
+  }
+  std::erase(running_, nullptr);
 }
 
 void Scheduler::StartPreempted(absl::Time now) {
@@ -159,11 +174,12 @@ int64_t Scheduler::ProbeCache(Sequence& sequence, absl::Time now) const {
 }
 
 bool Scheduler::Start(Sequence& sequence, absl::Time now) {
-  if (!sequence.Start(store_, runner_, /*read_cache=*/true).ok()) {
-    if (!running_.empty()) return false;
+  if (!sequence.Start(store_, /*read_cache=*/true, now).ok()) {
+    // Transfers that nobody waits for any more hold memory until they are done.
+    if (!running_.empty() || store_.stats().transfers_pending > 0) return false;
     // With nobody else running, what can stand in the way is the sequence's own hits, by the blocks they are copied
     // from.
-    if (!sequence.Start(store_, runner_, /*read_cache=*/false).ok()) {
+    if (!sequence.Start(store_, /*read_cache=*/false, now).ok()) {
       EndSequence(*queue_.Take(sequence), FinishReason::kShutdown, now);
       return true;
     }
@@ -179,6 +195,7 @@ void Scheduler::PlanStep() {
   std::vector<Sequence*> prefilling;
   std::vector<int64_t> remaining;
   for (const auto& sequence : running_) {
+    if (sequence->loading()) continue;
     if (sequence->remaining() == 1) {
       plan_.push_back({sequence.get(), 1});
     } else {
@@ -198,6 +215,7 @@ void Scheduler::Compute(absl::Time now) {
   for (const Work& work : plan_) {
     Sequence& sequence = *work.sequence;
     sequence.Working(now);
+    sequence.TakeSlots(work.count);
     batch_.Add({.tokens = sequence.tokens(),
                 .first = sequence.computed(),
                 .count = work.count,
@@ -208,6 +226,13 @@ void Scheduler::Compute(absl::Time now) {
   ++counts_.steps;
 }
 
+// What loading is weighed against: steps that are mostly prefill say what a prompt's token takes.
+void Scheduler::Measure(absl::Duration elapsed) {
+  int64_t tokens = 0;
+  for (const Work& work : plan_) tokens += work.count;
+  if (tokens >= options_.step_tokens / 2 && elapsed > absl::ZeroDuration()) store_.Computed(tokens, elapsed);
+}
+
 void Scheduler::Harvest(absl::Time now) {
   int row = 0;
   for (const Work& work : plan_) {
@@ -216,6 +241,11 @@ void Scheduler::Harvest(absl::Time now) {
     counts_.prompt_tokens_computed += run.prompt;
     counts_.recomputed_tokens += run.again;
     if (sequence.remaining() > 0) continue;
+    if (sequence.prefill_only()) {
+      ++row;
+      EndSequence(sequence, FinishReason::kLength, now);
+      continue;
+    }
     ++counts_.completion_tokens;
     if (const auto reason = sequence.Accept(runner_.Logits(row++), now)) EndSequence(sequence, *reason, now);
   }

@@ -7,8 +7,10 @@
 // tokenizer, which outlive it. No other Scheduler uses the store. Errors: Submit refuses as CheckRequest does, and with
 // UNAVAILABLE when the queue is full. A step cannot fail.
 //
-// One step: end what was cancelled or is past its deadline · make room for the tokens of those that run, preempting the
-// youngest when there is none · start what waits · compute · publish · sample · tell.
+// One step: take back what the store's transfers have done · end what was cancelled or is past its deadline · make room
+// for the tokens of those that run, preempting the youngest when there is none · start what waits · compute · publish ·
+// sample · tell. A sequence whose cached tokens are still on their way up has its seat and its memory, and is left out
+// of the computing; when they fail to come, it goes back to the queue and finds less.
 //
 // Tokens of a step: one for each sequence that only needs its last token computed, always; then prompts
 // (prefill_share.h). Who starts: see admission.h; identical prompts are computed once: see prefix_wait.h. Preemption:
@@ -87,6 +89,9 @@ class Scheduler {
   void EndAll();
 
   bool idle() const { return running_.empty() && queue_.size() == 0; }
+
+  // Nothing can be done before the store's transfers have come further: another step would be in vain.
+  bool waits_for_transfers() const { return plan_.empty() && !idle() && store_.stats().transfers_pending > 0; }
   int64_t waiting() const { return queue_.size(); }
   EngineStats stats() const;
   const RequestLimits& limits() const { return limits_; }
@@ -103,6 +108,7 @@ class Scheduler {
   void MakeRoom();
   void PreemptYoungest();
   void StartWaiting(absl::Time now);
+  void AdvanceLoads(absl::Time now);
   void StartPreempted(absl::Time now);
   void StartNew(absl::Time now);
   bool HasSeat(int64_t tokens_to_compute) const;
@@ -113,6 +119,7 @@ class Scheduler {
   bool Start(Sequence& sequence, absl::Time now);
   void PlanStep();
   void Compute(absl::Time now);
+  void Measure(absl::Duration elapsed);
   void Harvest(absl::Time now);
   void EndSequence(Sequence& sequence, FinishReason reason, absl::Time now);
   TenantSeats RunningByTenant() const;

@@ -6,17 +6,30 @@
 #include "fmt/format.h"
 
 namespace headstart {
+namespace {
+
+// How long the end of the service may take for the sake of a warm start: well within what service managers allow.
+constexpr absl::Duration kStorePatience = absl::Seconds(20);
+
+}  // namespace
 
 SchedulerThread::SchedulerThread(ModelRunner& runner, const Tokenizer& tokenizer,
                                  const PrefixStoreOptions& store_options, SchedulerOptions options,
-                                 SchedulerClocks clocks)
+                                 SchedulerClocks clocks, PrefixStoreTiers tiers)
     : clocks_(std::move(clocks)),
-      store_(store_options),
+      store_(store_options, WithWake(std::move(tiers))),
       scheduler_(runner, store_, tokenizer, std::move(options), clocks_.steady),
+      on_event_(store_options.on_event),
       limits_(scheduler_.limits()),
-      max_queue_(scheduler_.options().max_queue),
-      stats_(scheduler_.stats()),
-      thread_([this] { Run(); }) {}
+      max_queue_(scheduler_.options().max_queue) {
+  ShareState();
+  thread_ = std::thread([this] { Run(); });
+}
+
+PrefixStoreTiers SchedulerThread::WithWake(PrefixStoreTiers tiers) {
+  tiers.on_transfer_done = [this] { Post([] {}); };
+  return tiers;
+}
 
 SchedulerThread::~SchedulerThread() {
   {
@@ -75,7 +88,9 @@ void SchedulerThread::Post(Command command) {
   mutex_.NotifyAll();
 }
 
-bool SchedulerThread::HasWork() const { return stopping_ || !idle_ || !inbox_.empty() || !on_drained_.empty(); }
+bool SchedulerThread::HasWork() const {
+  return stopping_ || !inbox_.empty() || (idle_ ? !on_drained_.empty() : !waits_);
+}
 
 SchedulerThread::Inbox SchedulerThread::AwaitWork() {
   MutexLock lock(mutex_);
@@ -85,6 +100,8 @@ SchedulerThread::Inbox SchedulerThread::AwaitWork() {
 }
 
 void SchedulerThread::Run() {
+  Recover();
+  ShareState();
   bool stop = false;
   while (!stop) {
     Inbox inbox = AwaitWork();
@@ -92,10 +109,31 @@ void SchedulerThread::Run() {
     stop = inbox.stop;
     if (stop) {
       scheduler_.EndAll();
+      StoreAll();
     } else {
       scheduler_.RunStep();
     }
     ShareState();
+  }
+}
+
+void SchedulerThread::Recover() {
+  const absl::Status status = store_.Recover();
+  if (status.ok() || !on_event_) return;
+  const absl::string_view why = status.message();
+  on_event_(fmt::format("Not all of the disk cache could be read: {}", std::string_view(why.data(), why.size())));
+}
+
+// A restart begins warm. Transfers wake this thread as anything else does.
+void SchedulerThread::StoreAll() {
+  const absl::Time give_up = clocks_.steady() + kStorePatience;
+  while ((store_.StoreAll() > 0 || store_.stats().transfers_pending > 0) && clocks_.steady() < give_up) {
+    {
+      MutexLock lock(mutex_);
+      if (inbox_.empty()) mutex_.WaitFor(kStorePatience);
+      inbox_.clear();
+    }
+    store_.Poll();
   }
 }
 
@@ -106,6 +144,7 @@ void SchedulerThread::ShareState() {
     MutexLock lock(mutex_);
     stats_ = stats;
     idle_ = scheduler_.idle();
+    waits_ = scheduler_.waits_for_transfers();
     queued_ = scheduler_.waiting() + in_inbox_;
     if (idle_ && in_inbox_ == 0) drained = std::exchange(on_drained_, {});
   }

@@ -40,8 +40,10 @@ struct SchedulerClocks {
 class SchedulerThread {
  public:
   // REQUIRES: PrefixStore::Validate(store_options).ok(), and its block_tokens are the runner's.
+  // `tiers` outlive it; their on_transfer_done is its own. What a disk tier has from before is in the cache before the
+  // first request runs; what is not on disk is written there when the thread ends, as far as a bounded time allows.
   SchedulerThread(ModelRunner& runner, const Tokenizer& tokenizer, const PrefixStoreOptions& store_options,
-                  SchedulerOptions options, SchedulerClocks clocks = {});
+                  SchedulerOptions options, SchedulerClocks clocks = {}, PrefixStoreTiers tiers = {});
   ~SchedulerThread();
   SchedulerThread(const SchedulerThread&) = delete;
   SchedulerThread& operator=(const SchedulerThread&) = delete;
@@ -64,30 +66,35 @@ class SchedulerThread {
 
   void Post(Command command);
   void Run();
+  void Recover();
+  void StoreAll();
+  PrefixStoreTiers WithWake(PrefixStoreTiers tiers);
   Inbox AwaitWork();  // sleeps while there is nothing to do
   void ShareState();  // lets others see what the step left, and tells who waits for the drain
   bool HasWork() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  // --- the scheduler thread's own
-  const SchedulerClocks clocks_;
-  PrefixStore store_;
-  Scheduler scheduler_;
-
-  // --- read by all, written by none
-  const RequestLimits limits_;
-  const int max_queue_;
-
-  // --- shared
+  // --- shared, also with I/O threads as long as the store has transfers
   mutable Mutex mutex_;
   std::vector<Command> inbox_ ABSL_GUARDED_BY(mutex_);
   uint64_t last_id_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t in_inbox_ ABSL_GUARDED_BY(mutex_) = 0;  // requests that the scheduler has not taken yet
   int64_t queued_ ABSL_GUARDED_BY(mutex_) = 0;    // those, and the scheduler's queue
   bool idle_ ABSL_GUARDED_BY(mutex_) = true;
+  bool waits_ ABSL_GUARDED_BY(mutex_) = false;  // for transfers: a step would be in vain
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::function<void()>> on_drained_ ABSL_GUARDED_BY(mutex_);
   EngineStats stats_ ABSL_GUARDED_BY(mutex_);
+
+  // --- the scheduler thread's own
+  const SchedulerClocks clocks_;
+  PrefixStore store_;
+  Scheduler scheduler_;
+  const std::function<void(const std::string&)> on_event_;
+
+  // --- read by all, written by none
+  const RequestLimits limits_;
+  const int max_queue_;
 
   std::thread thread_;  // last: it uses all of the above
 };

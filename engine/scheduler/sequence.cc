@@ -19,30 +19,43 @@ Sequence::Sequence(const SequenceTerms& terms, GenerationRequest request, std::s
       text_(tokenizer, request_.stop),
       account_(static_cast<int64_t>(tokens_.size()), terms.submitted) {}
 
-absl::Status Sequence::Start(PrefixStore& store, ModelRunner& runner, bool read_cache) {
+absl::Status Sequence::Start(PrefixStore& store, bool read_cache, absl::Time now) {
   absl::StatusOr<SequenceBlocks> blocks = store.Acquire({.scope = request_.scope,
                                                          .tokens = tokens_,
                                                          .read_cache = request_.read_cache && read_cache,
                                                          .write_cache = request_.write_cache});
   if (!blocks.ok()) return blocks.status();
   blocks_ = *std::move(blocks);
+  loading_ = true;
+  load_began_ = now;
+  return absl::OkStatus();
+}
+
+LoadState Sequence::Load(ModelRunner& runner, absl::Time now) {
+  const LoadState state = blocks_.load_state();
+  if (state != LoadState::kReady) return state;
   for (const BlockCopy& copy : blocks_.copies()) runner.CopyKv(copy.from, copy.to, copy.tokens);
   blocks_.CopiesDone();
+  loading_ = false;
   computed_ = blocks_.cached_tokens();
 
   const bool first_time = !account_.acquired_before();
-  account_.Acquired(computed_, blocks_.miss_reason());
+  account_.Loaded(now - load_began_);
+  account_.Acquired(blocks_.cached_by_tier(), blocks_.miss_reason());
   if (first_time) sink_->OnStarted(account_.Split());
-  return absl::OkStatus();
+  return state;
 }
 
 void Sequence::Preempt() {
   Publish();
   blocks_ = SequenceBlocks();
+  loading_ = false;
   computed_ = 0;
 }
 
-void Sequence::Publish() { account_.Written(blocks_.Publish(tokens().first(static_cast<size_t>(computed_)))); }
+void Sequence::Publish() {
+  if (computed_ > 0) account_.Written(blocks_.Publish(tokens().first(static_cast<size_t>(computed_))));
+}
 
 ComputedTokens Sequence::Computed(int64_t count, int block_tokens) {
   const ComputedTokens run = account_.Computed(computed_, count);
@@ -79,8 +92,9 @@ std::optional<FinishReason> Sequence::Accept(std::span<const float> logits, absl
 }
 
 void Sequence::End(FinishReason reason, absl::Time now) {
-  if (computed_ > 0) Publish();
+  Publish();
   blocks_ = SequenceBlocks();
+  loading_ = false;
   ended_ = true;
   std::string held_back = text_.Finish();
   if (!held_back.empty()) sink_->OnDelta({.text = std::move(held_back), .tokens = {}});

@@ -6,7 +6,8 @@
 //
 //   state     | holds memory | how it leaves
 //   ----------|--------------|-----------------------------------------------------------
-//   waiting   | no           | Start: running; End: ended
+//   waiting   | no           | Start: loading; End: ended
+//   loading   | yes          | Load says kReady: running; End: ended; Preempt: waiting again
 //   running   | yes          | Accept gives a reason, or End: ended; Preempt: waiting again
 //   ended     | no           | (OnFinished was called, once)
 //
@@ -58,7 +59,9 @@ class Sequence {
   std::span<const TokenId> tokens() const { return tokens_; }
   int64_t length() const { return static_cast<int64_t>(tokens_.size()); }
   int64_t computed() const { return computed_; }
-  int64_t remaining() const { return length() - computed_; }  // to compute before the next token can be sampled
+  // To compute before the next token can be sampled.
+  int64_t remaining() const { return length() - (loading_ ? blocks_.cached_tokens() : computed_); }
+  bool prefill_only() const { return request_.prefill_only; }
   std::span<const SlotIndex> slots() const { return blocks_.slots(); }
   bool ended() const { return ended_; }
 
@@ -70,13 +73,20 @@ class Sequence {
   const PrefixWait& prefix_wait() const { return prefix_wait_; }
 
   // --- memory
-  // Acquires memory for all tokens, finds what of them is cached, copies what it shares of a block; tells the sink the
-  // first time. When refused, with the store's status, nothing has changed. `read_cache` may only narrow the request's
-  // own wish.
-  absl::Status Start(PrefixStore& store, ModelRunner& runner, bool read_cache);
+  // Acquires memory for all tokens and finds what of them is cached. When refused, with the store's status, nothing has
+  // changed. `read_cache` may only narrow the request's own wish. It is loading from now on, until Load says otherwise.
+  absl::Status Start(PrefixStore& store, bool read_cache, absl::Time now);
 
-  // Makes room for the KV of all tokens. RESOURCE_EXHAUSTED as the store says.
+  // Looks whether what is cached has come up. When it has, copies what it shares of a block and tells the sink the
+  // first time: it runs. When it failed to come, Preempt it, and it will find less. REQUIRES: loading().
+  LoadState Load(ModelRunner& runner, absl::Time now);
+  bool loading() const { return loading_; }
+
+  // Makes sure of room for the KV of all tokens. RESOURCE_EXHAUSTED as the store says.
   absl::Status Reserve() { return blocks_.Reserve(length()); }
+
+  // Takes slots for the KV of the next `count` tokens.
+  void TakeSlots(int64_t count) { blocks_.Take(computed_ + count); }
 
   // Gives its memory up, what is complete of it to the cache.
   void Preempt();
@@ -109,6 +119,8 @@ class Sequence {
   AnswerText text_;
   Account account_;
   PrefixWait prefix_wait_;
+  bool loading_ = false;
+  absl::Time load_began_;
   bool cancelled_ = false;
   bool ended_ = false;
 };

@@ -9,7 +9,7 @@ const absl::Time kStart = absl::UnixEpoch();
 
 TEST(AccountTest, SplitsAPromptIntoCachedAndComputed) {
   Account account(100, kStart);
-  account.Acquired(48, MissReason::kDiverged);
+  account.Acquired({.device = 48}, MissReason::kDiverged);
   EXPECT_EQ(account.Split().cached_tokens(), 48);
   EXPECT_EQ(account.Split().computed_prompt_tokens, 52);
   account.Computed(48, 52);
@@ -20,7 +20,7 @@ TEST(AccountTest, SplitsAPromptIntoCachedAndComputed) {
 
 TEST(AccountTest, CountsOnlyWhatWasDoneWhenThePromptIsNotFinished) {
   Account account(100, kStart);
-  account.Acquired(16, MissReason::kNew);
+  account.Acquired({.device = 16}, MissReason::kNew);
   account.Computed(16, 20);
   EXPECT_EQ(account.Usage().prompt_tokens, 36);
   EXPECT_EQ(account.Usage().computed_prompt_tokens, 20);
@@ -28,10 +28,10 @@ TEST(AccountTest, CountsOnlyWhatWasDoneWhenThePromptIsNotFinished) {
 
 TEST(AccountTest, RecomputedTokensAreNeitherHitsNorBilled) {
   Account account(40, kStart);
-  account.Acquired(0, MissReason::kNew);
+  account.Acquired({}, MissReason::kNew);
   account.Computed(0, 40);
   account.Computed(40, 1);
-  account.Acquired(32, MissReason::kNone);
+  account.Acquired({.device = 32}, MissReason::kNone);
   const ComputedTokens run = account.Computed(32, 10);
   EXPECT_EQ(run.again, 9);
   EXPECT_EQ(run.prompt, 0);
@@ -43,8 +43,8 @@ TEST(AccountTest, RecomputedTokensAreNeitherHitsNorBilled) {
 
 TEST(AccountTest, HitsThatAreLostAndComputedAreRecomputed) {
   Account account(40, kStart);
-  account.Acquired(32, MissReason::kNone);
-  account.Acquired(0, MissReason::kEvicted);
+  account.Acquired({.device = 32}, MissReason::kNone);
+  account.Acquired({}, MissReason::kEvicted);
   account.Computed(0, 40);
   EXPECT_EQ(account.Usage().cached_tokens(), 32);
   EXPECT_EQ(account.Usage().recomputed_tokens, 32);
@@ -54,9 +54,9 @@ TEST(AccountTest, HitsThatAreLostAndComputedAreRecomputed) {
 
 TEST(AccountTest, WhatOthersCachedDuringAPreemptionIsAHit) {
   Account account(100, kStart);
-  account.Acquired(0, MissReason::kNew);
+  account.Acquired({}, MissReason::kNew);
   account.Computed(0, 30);
-  account.Acquired(64, MissReason::kNone);
+  account.Acquired({.device = 64}, MissReason::kNone);
   account.Computed(64, 36);
   EXPECT_EQ(account.Usage().cached_tokens(), 34);
   EXPECT_EQ(account.Usage().computed_prompt_tokens, 66);
