@@ -1,8 +1,27 @@
 #include "tests/gateway/fake_engine.h"
 
+#include <algorithm>
+
 #include "gateway/demo/embedded_model.h"
 
 namespace headstart::testing {
+namespace {
+
+absl::Status NoPrefix(const std::string& id) { return absl::NotFoundError("there is no prefix " + id); }
+
+CachedPrefix Cached(const PrefixSpec& spec) {
+  const auto tokens = static_cast<int64_t>(spec.tokens.size());
+  return {.id = spec.id,
+          .scope = spec.scope,
+          .display_name = spec.display_name,
+          .tokens = tokens,
+          .created = absl::FromUnixSeconds(1'700'000'000),
+          .expires = spec.expires,
+          .by_tier = {.device = tokens},
+          .pinned_tokens = tokens};
+}
+
+}  // namespace
 
 FakeEngine::FakeEngine()
     : source_(*OpenModel(EmbeddedDemoModel(), "demo")),
@@ -38,6 +57,36 @@ void FakeEngine::SetMatch(Match match) {
 Scope FakeEngine::last_predicted_scope() const {
   MutexLock lock(mutex_);
   return predicted_scope_;
+}
+
+std::vector<PrefixSpec> FakeEngine::created() const {
+  MutexLock lock(mutex_);
+  return created_;
+}
+
+std::vector<std::string> FakeEngine::purged_tenants() const {
+  MutexLock lock(mutex_);
+  return purged_tenants_;
+}
+
+int FakeEngine::flushes() const {
+  MutexLock lock(mutex_);
+  return flushes_;
+}
+
+void FakeEngine::SetStats(const EngineStats& stats) {
+  MutexLock lock(mutex_);
+  stats_ = stats;
+}
+
+void FakeEngine::SetPurge(absl::StatusOr<FlushReport> report) {
+  MutexLock lock(mutex_);
+  purge_ = std::move(report);
+}
+
+void FakeEngine::SetVerify(absl::StatusOr<VerifyReport> report) {
+  MutexLock lock(mutex_);
+  verify_ = std::move(report);
 }
 
 bool FakeEngine::draining() const {
@@ -77,6 +126,105 @@ void FakeEngine::Predict(Scope scope, std::vector<TokenId>, std::function<void(c
     match = match_;
   }
   done(match);
+}
+
+std::vector<CachedPrefix>::iterator FakeEngine::Find(const Scope& scope, const std::string& id) {
+  return std::ranges::find_if(prefixes_,
+                              [&](const CachedPrefix& prefix) { return prefix.id == id && prefix.scope == scope; });
+}
+
+absl::StatusOr<CachedPrefix> FakeEngine::Register(const PrefixSpec& spec) {
+  MutexLock lock(mutex_);
+  created_.push_back(spec);
+  if (!refusal_.ok()) return refusal_;
+  if (Find(spec.scope, spec.id) != prefixes_.end()) return absl::AlreadyExistsError("there is a prefix " + spec.id);
+  prefixes_.push_back(Cached(spec));
+  return prefixes_.back();
+}
+
+void FakeEngine::CreatePrefix(PrefixSpec spec, PrefixDone done) {
+  const auto prefix = Register(spec);
+  GenerationUsage usage;
+  usage.prompt_tokens = usage.computed_prompt_tokens = static_cast<int64_t>(spec.tokens.size());
+  done(prefix, usage);
+}
+
+void FakeEngine::GetPrefix(Scope scope, std::string id, FoundPrefix done) {
+  absl::StatusOr<CachedPrefix> result = NoPrefix(id);
+  {
+    MutexLock lock(mutex_);
+    if (const auto found = Find(scope, id); found != prefixes_.end()) result = *found;
+  }
+  done(result);
+}
+
+void FakeEngine::UpdatePrefix(Scope scope, std::string id, absl::Time expires, FoundPrefix done) {
+  absl::StatusOr<CachedPrefix> result = NoPrefix(id);
+  {
+    MutexLock lock(mutex_);
+    if (const auto found = Find(scope, id); found != prefixes_.end()) {
+      found->expires = expires;
+      result = *found;
+    }
+  }
+  done(result);
+}
+
+void FakeEngine::DeletePrefix(Scope scope, std::string id, std::function<void(const absl::Status&)> done) {
+  absl::Status result = NoPrefix(id);
+  {
+    MutexLock lock(mutex_);
+    if (const auto found = Find(scope, id); found != prefixes_.end()) {
+      prefixes_.erase(found);
+      result = absl::OkStatus();
+    }
+  }
+  done(result);
+}
+
+void FakeEngine::ListPrefixes(Scope scope, std::function<void(std::vector<CachedPrefix>)> done) {
+  std::vector<CachedPrefix> result;
+  {
+    MutexLock lock(mutex_);
+    std::ranges::copy_if(prefixes_, std::back_inserter(result),
+                         [&](const CachedPrefix& prefix) { return prefix.scope == scope || prefix.scope.is_public(); });
+  }
+  done(std::move(result));
+}
+
+void FakeEngine::Flush(std::function<void(const FlushReport&)> done) {
+  FlushReport report;
+  {
+    MutexLock lock(mutex_);
+    ++flushes_;
+    report = {.blocks = 3, .prefixes = static_cast<int64_t>(prefixes_.size())};
+    prefixes_.clear();
+  }
+  done(report);
+}
+
+void FakeEngine::PurgeTenant(std::string tenant, std::function<void(const absl::StatusOr<FlushReport>&)> done) {
+  absl::StatusOr<FlushReport> report;
+  {
+    MutexLock lock(mutex_);
+    purged_tenants_.push_back(std::move(tenant));
+    report = purge_;
+  }
+  done(report);
+}
+
+void FakeEngine::VerifyDisk(std::function<void(const absl::StatusOr<VerifyReport>&)> done) {
+  absl::StatusOr<VerifyReport> report;
+  {
+    MutexLock lock(mutex_);
+    report = verify_;
+  }
+  done(report);
+}
+
+EngineStats FakeEngine::stats() const {
+  MutexLock lock(mutex_);
+  return stats_;
 }
 
 void FakeEngine::Drain(std::function<void()> drained) {

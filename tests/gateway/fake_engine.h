@@ -1,5 +1,6 @@
 // FakeEngine: an Engine that computes nothing. Tests take the requests that reach it and play the scheduler's part
-// themselves. Its tokenizer and chat template are the demo model's.
+// themselves. Registered prefixes are kept in a list, and answered from it at once. Its tokenizer and chat template are
+// the demo model's.
 //
 // Thread-safety: every method may be called from any thread.
 
@@ -9,6 +10,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -32,10 +34,17 @@ class FakeEngine final : public Engine {
   // --- for tests
   Submitted WaitForRequest() ABSL_LOCKS_EXCLUDED(mutex_);
   GenerationId WaitForCancel() ABSL_LOCKS_EXCLUDED(mutex_);
-  // Submit answers this from now on.
+  // Submit and CreatePrefix answer this from now on.
   void RefuseWith(absl::Status status) ABSL_LOCKS_EXCLUDED(mutex_);
   void SetMatch(Match match) ABSL_LOCKS_EXCLUDED(mutex_);
   Scope last_predicted_scope() const ABSL_LOCKS_EXCLUDED(mutex_);
+  // What CreatePrefix was called with, in order.
+  std::vector<PrefixSpec> created() const ABSL_LOCKS_EXCLUDED(mutex_);
+  std::vector<std::string> purged_tenants() const ABSL_LOCKS_EXCLUDED(mutex_);
+  int flushes() const ABSL_LOCKS_EXCLUDED(mutex_);
+  void SetStats(const EngineStats& stats) ABSL_LOCKS_EXCLUDED(mutex_);
+  void SetPurge(absl::StatusOr<FlushReport> report) ABSL_LOCKS_EXCLUDED(mutex_);
+  void SetVerify(absl::StatusOr<VerifyReport> report) ABSL_LOCKS_EXCLUDED(mutex_);
   bool draining() const ABSL_LOCKS_EXCLUDED(mutex_);
   // Calls back what Drain was given.
   void FinishDraining() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -46,8 +55,20 @@ class FakeEngine final : public Engine {
   void Cancel(GenerationId id) override ABSL_LOCKS_EXCLUDED(mutex_);
   void Predict(Scope scope, std::vector<TokenId> tokens, std::function<void(const Match&)> done) override
       ABSL_LOCKS_EXCLUDED(mutex_);
+  void CreatePrefix(PrefixSpec spec, PrefixDone done) override ABSL_LOCKS_EXCLUDED(mutex_);
+  void GetPrefix(Scope scope, std::string id, FoundPrefix done) override ABSL_LOCKS_EXCLUDED(mutex_);
+  void UpdatePrefix(Scope scope, std::string id, absl::Time expires, FoundPrefix done) override
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  void DeletePrefix(Scope scope, std::string id, std::function<void(const absl::Status&)> done) override
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  void ListPrefixes(Scope scope, std::function<void(std::vector<CachedPrefix>)> done) override
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  void Flush(std::function<void(const FlushReport&)> done) override ABSL_LOCKS_EXCLUDED(mutex_);
+  void PurgeTenant(std::string tenant, std::function<void(const absl::StatusOr<FlushReport>&)> done) override
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  void VerifyDisk(std::function<void(const absl::StatusOr<VerifyReport>&)> done) override ABSL_LOCKS_EXCLUDED(mutex_);
   void Drain(std::function<void()> drained) override ABSL_LOCKS_EXCLUDED(mutex_);
-  EngineStats stats() const override { return {}; }
+  EngineStats stats() const override ABSL_LOCKS_EXCLUDED(mutex_);
   const ModelConfig& config() const override { return source_->config(); }
   const KvShape& kv_shape() const override { return kv_shape_; }
   Fingerprint fingerprint() const override { return {.high = 1, .low = 2}; }
@@ -57,6 +78,10 @@ class FakeEngine final : public Engine {
   bool has_own_chat_template() const override { return true; }
 
  private:
+  absl::StatusOr<CachedPrefix> Register(const PrefixSpec& spec) ABSL_LOCKS_EXCLUDED(mutex_);
+  std::vector<CachedPrefix>::iterator Find(const Scope& scope, const std::string& id)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
   std::unique_ptr<ModelSource> source_;
   std::unique_ptr<const Tokenizer> tokenizer_;
   std::unique_ptr<const ChatTemplate> chat_template_;
@@ -68,6 +93,13 @@ class FakeEngine final : public Engine {
   absl::Status refusal_ ABSL_GUARDED_BY(mutex_);
   Match match_ ABSL_GUARDED_BY(mutex_);
   Scope predicted_scope_ ABSL_GUARDED_BY(mutex_) = Scope::Public();
+  std::vector<CachedPrefix> prefixes_ ABSL_GUARDED_BY(mutex_);
+  std::vector<PrefixSpec> created_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::string> purged_tenants_ ABSL_GUARDED_BY(mutex_);
+  int flushes_ ABSL_GUARDED_BY(mutex_) = 0;
+  EngineStats stats_ ABSL_GUARDED_BY(mutex_);
+  absl::StatusOr<FlushReport> purge_ ABSL_GUARDED_BY(mutex_) = FlushReport{};
+  absl::StatusOr<VerifyReport> verify_ ABSL_GUARDED_BY(mutex_) = absl::FailedPreconditionError("there is no disk tier");
   std::function<void()> drained_ ABSL_GUARDED_BY(mutex_);
   uint64_t next_id_ ABSL_GUARDED_BY(mutex_) = 1;
 };
