@@ -87,7 +87,7 @@ void PrefixStoreCore::HoldPath(const Plan& plan, SequenceState& sequence) {
   sequence.blocks = plan.path;
   sequence.tree_blocks = std::ssize(plan.path);
   for (const BlockId block : plan.path) {
-    leases_.Lease(block, now_);
+    leases_.Lease(block);
     ++pool_[block].hits;
     sequence.slots.push_back(pool_[block].slot);
   }
@@ -96,7 +96,7 @@ void PrefixStoreCore::HoldPath(const Plan& plan, SequenceState& sequence) {
 void PrefixStoreCore::HoldCopySource(const Plan& plan, SequenceState& sequence) {
   if (!plan.match.partial) return;
   sequence.copied = plan.match.partial;
-  leases_.Lease(*sequence.copied, now_);
+  leases_.Lease(*sequence.copied);
   ++pool_[*sequence.copied].hits;
 }
 
@@ -128,8 +128,21 @@ void PrefixStoreCore::Release(SequenceState& sequence) {
   if (sequence.claim != nullptr) in_flight_.Withdraw(*sequence.claim);
   CopiesDone(sequence);
   if (sequence.tree_blocks > 0 && sequence.publishes) tree_.Trim(sequence.blocks[sequence.tree_blocks - 1]);
+  RecordUse(sequence);
   for (auto block = sequence.blocks.rbegin(); block != sequence.blocks.rend(); ++block) leases_.Release(*block);
   running_.erase(&sequence);
+}
+
+void PrefixStoreCore::RecordUse(const SequenceState& sequence) {
+  std::vector<SequenceBlock> ended;
+  for (const BlockId block : sequence.blocks) {
+    const Block& record = pool_[block];
+    if (!record.cached()) break;
+    ended.push_back({scopes_.Salted(record.prefix_hash, record.node->scope.id()), record.hits});
+  }
+  if (ended.empty()) return;
+  const LastUse use = reuse_.SequenceEnds(clock_(), ended);
+  for (size_t i = 0; i < ended.size(); ++i) pool_[sequence.blocks[i]].last_use = use;
 }
 
 }  // namespace headstart

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "prefix_store/eviction/policy.h"
 #include "prefix_store/types.h"
 
 namespace headstart {
@@ -17,7 +18,7 @@ struct PrefixNode;
 struct Block {
   PrefixNode* node = nullptr;  // where in the tree; null when it is not there
   uint64_t prefix_hash = 0;    // of all tokens from the sequence's start to this block's end, while in the tree
-  Tick last_use{};
+  LastUse last_use = {};
   SlotIndex slot{};
   uint32_t leases = 0;  // sequences that hold it
   uint32_t hits = 0;    // acquisitions that found it

@@ -2,10 +2,9 @@
 
 namespace headstart {
 
-void Leases::Lease(BlockId block, Tick now) {
+void Leases::Lease(BlockId block) {
   Block& record = pool_[block];
   if (record.leases++ == 0) policy_.Untrack(block, UntrackReason::kLeased);
-  record.last_use = now;
 }
 
 void Leases::Release(BlockId block) {
@@ -34,7 +33,7 @@ void Leases::Take(int64_t count, std::vector<BlockId>& blocks) {
 // The one place where a block leaves the device. With the device as the only tier its bytes are forgotten; a lower tier
 // hooks in here, with a ticket that holds the slot until its bytes have been copied down.
 void Leases::EvictOne() {
-  const BlockId victim = *policy_.Victim(AgeMs{}, [this](BlockId block) { return tree_.IsLeaf(block); });
+  const BlockId victim = *policy_.Victim(clock_(), [this](BlockId block) { return tree_.IsLeaf(block); });
   const Block& record = pool_[victim];
   ghosts_.Remember(scopes_.Salted(record.prefix_hash, record.node->scope.id()));
   policy_.Untrack(victim, UntrackReason::kEvicted);
@@ -49,7 +48,7 @@ BlockFacts Leases::FactsOf(BlockId block) const {
           .hits = record.hits,
           .tokens = static_cast<int>(record.node->first_block().size()),  // equal in all blocks of a node
           .prefix_hash = record.prefix_hash,
-          .last_use = {}};
+          .last_use = record.last_use};
 }
 
 }  // namespace headstart

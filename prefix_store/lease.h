@@ -8,6 +8,7 @@
 #define HEADSTART_PREFIX_STORE_LEASE_H_
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "prefix_store/block_pool.h"
@@ -19,11 +20,12 @@ namespace headstart {
 
 class Leases {
  public:
-  Leases(BlockPool& pool, PrefixTree& tree, EvictionPolicy& policy, const ScopeTable& scopes, GhostList& ghosts)
-      : pool_(pool), tree_(tree), policy_(policy), scopes_(scopes), ghosts_(ghosts) {}
+  Leases(BlockPool& pool, PrefixTree& tree, EvictionPolicy& policy, const ScopeTable& scopes, GhostList& ghosts,
+         const std::function<AgeMs()>& clock)
+      : pool_(pool), tree_(tree), policy_(policy), scopes_(scopes), ghosts_(ghosts), clock_(clock) {}
 
   // Holds a cached block, once more than before.
-  void Lease(BlockId block, Tick now);
+  void Lease(BlockId block);
 
   // Lets it go: to the policy when it is cached, else to the pool. To be called deepest first along a path.
   void Release(BlockId block);
@@ -48,6 +50,7 @@ class Leases {
   EvictionPolicy& policy_;
   const ScopeTable& scopes_;
   GhostList& ghosts_;
+  const std::function<AgeMs()>& clock_;
   int64_t evicted_blocks_ = 0;
 };
 

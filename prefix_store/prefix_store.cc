@@ -1,12 +1,11 @@
 #include "prefix_store/prefix_store.h"
 
 #include <bit>
+#include <chrono>
 #include <limits>
 #include <utility>
 
 #include "fmt/format.h"
-#include "prefix_store/eviction/lru.h"
-#include "prefix_store/eviction/segmented_lru.h"
 #include "prefix_store/prefix_store_core.h"
 
 namespace headstart {
@@ -18,9 +17,9 @@ constexpr int kMaxBlockTokens = 256;
 // Slot indexes are 32 bits wide and the highest one marks the end of the eviction queues.
 constexpr int64_t kMaxDeviceBlocks = std::numeric_limits<uint32_t>::max() - 1;
 
-std::unique_ptr<EvictionPolicy> MakePolicy(EvictionPolicyKind kind, int64_t blocks) {
-  if (kind == EvictionPolicyKind::kLru) return std::make_unique<LruPolicy>();
-  return std::make_unique<SegmentedLruPolicy>(blocks);
+AgeMs SteadyNow() {
+  const auto since = std::chrono::steady_clock::now().time_since_epoch();
+  return AgeMs{std::chrono::duration_cast<std::chrono::milliseconds>(since).count()};
 }
 
 }  // namespace
@@ -31,11 +30,12 @@ PrefixStoreCore::PrefixStoreCore(const PrefixStoreOptions& options)
       scopes_(hasher_),
       pool_(options.device_blocks),
       tree_(options.block_tokens, hasher_, pool_),
-      policy_(MakePolicy(options.policy, options.device_blocks)),
+      clock_(options.clock ? options.clock : SteadyNow),
+      policy_(MakeEvictionPolicy(options.policy, options.device_blocks, reuse_)),
       // As many as the pool has blocks: a prefix is then known to have been evicted until the pool has been filled
       // anew.
       ghosts_(options.device_blocks),
-      leases_(pool_, tree_, *policy_, scopes_, ghosts_),
+      leases_(pool_, tree_, *policy_, scopes_, ghosts_, clock_),
       in_flight_(options.block_tokens, hasher_) {}
 
 Match PrefixStoreCore::Lookup(const Scope& scope, TokenSpan tokens) const {

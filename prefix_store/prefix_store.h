@@ -31,17 +31,19 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "prefix_store/eviction/policy_kind.h"
 #include "prefix_store/types.h"
 
 namespace headstart {
-
-enum class EvictionPolicyKind { kLru, kSegmentedLru };
 
 struct PrefixStoreOptions {
   // --- behaviour
   int block_tokens = 16;      // tokens a block holds: a power of two, 8 to 256
   int64_t device_blocks = 0;  // slots of device memory; REQUIRED, at least 1
-  EvictionPolicyKind policy = EvictionPolicyKind::kSegmentedLru;
+  EvictionPolicyKind policy = EvictionPolicyKind::kHitDensity;
+
+  // Time since any moment in the past; never goes back. Default: the machine's steady clock.
+  std::function<AgeMs()> clock = nullptr;
 
   // --- for tests: how many low bits of a block's hash are kept. The store is right with any value.
   int hash_bits = 64;

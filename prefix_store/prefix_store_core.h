@@ -6,6 +6,7 @@
 #define HEADSTART_PREFIX_STORE_PREFIX_STORE_CORE_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -68,6 +69,7 @@ class PrefixStoreCore {
   void HoldPath(const Plan& plan, SequenceState& sequence);
   void HoldCopySource(const Plan& plan, SequenceState& sequence);
   void TakeFresh(int64_t count, SequenceState& sequence);
+  void RecordUse(const SequenceState& sequence);
   int64_t Unheld(const std::vector<BlockId>& blocks) const;
 
   TreePosition PositionOf(const SequenceState& sequence, int64_t block) const;
@@ -86,6 +88,8 @@ class PrefixStoreCore {
   ScopeTable scopes_;
   BlockPool pool_;
   PrefixTree tree_;
+  std::function<AgeMs()> clock_;
+  ReuseModel reuse_;
   std::unique_ptr<EvictionPolicy> policy_;
   GhostList ghosts_;
   Leases leases_;

@@ -59,7 +59,7 @@ void PrefixStoreCore::TakeOut(BlockId block) {
 
 // Another sequence was first. Its bits are the same, so one of the two blocks is enough.
 void PrefixStoreCore::Share(SequenceState& sequence, int64_t index, BlockId shared) {
-  leases_.Lease(shared, now_);
+  leases_.Lease(shared);
   sequence.slots[index] = pool_[shared].slot;
   leases_.Release(std::exchange(sequence.blocks[index], shared));
 }
@@ -67,7 +67,6 @@ void PrefixStoreCore::Share(SequenceState& sequence, int64_t index, BlockId shar
 void PrefixStoreCore::Insert(SequenceState& sequence, const TreePosition& at, TokenSpan tokens, BlockId block) {
   const auto redundant = tree_.Insert(at, sequence.scope, tokens, block);
   if (redundant) leases_.Uncached(*redundant);
-  pool_[block].last_use = now_;
 }
 
 // Tokens up to `end` that count as written now: those that were neither found nor written before.
