@@ -36,6 +36,7 @@ int Main(int argc, char** argv) {
   AddCountCommand(app, action);
   AddModelsCommand(app, action);
   AddSynthCommand(app, action);
+  AddReplayCommand(app, action);
   AddDemoCommand(app, action);
   try {
     app.parse(argc, argv);

@@ -17,7 +17,7 @@ class Replayer {
  public:
   Replayer(const Trace& trace, const ReplayOptions& options, const PrefixStoreOptions& store,
            absl::FunctionRef<int64_t()> now_ns)
-      : trace_(trace), capacity_blocks_(options.capacity_blocks), store_(store), now_ns_(now_ns) {
+      : trace_(trace), capacity_blocks_(options.capacity_blocks), store_(WithClock(store)), now_ns_(now_ns) {
     result_.hits.push_back({.tier = "device"});
   }
 
@@ -30,6 +30,11 @@ class Replayer {
   ReplayResult result() && { return std::move(result_); }
 
  private:
+  // The store's clock shows when the request being served was made.
+  PrefixStoreOptions WithClock(PrefixStoreOptions store) {
+    store.clock = [this] { return now_; };
+    return store;
+  }
   absl::Status Serve(const TraceRequest& request);
   void CountHit(const TraceRequest& request, int64_t cached_tokens);
   std::span<const TokenId> StandIns(std::span<const int32_t> blocks);
@@ -45,6 +50,7 @@ class Replayer {
 
   const Trace& trace_;
   const int64_t capacity_blocks_;
+  AgeMs now_{};
   PrefixStore store_;
   absl::FunctionRef<int64_t()> now_ns_;
   std::vector<TokenId> tokens_;  // of the request being served
@@ -63,6 +69,7 @@ std::span<const TokenId> Replayer::StandIns(std::span<const int32_t> blocks) {
 }
 
 absl::Status Replayer::Serve(const TraceRequest& request) {
+  now_ = AgeMs{request.at_ms};
   const auto fitting = std::min<int64_t>(std::ssize(request.blocks), capacity_blocks_);
   const auto tokens = StandIns(std::span(request.blocks).first(fitting));
   auto sequence = Timed(result_.acquire, [&] { return store_.Acquire({.tokens = tokens}); });
