@@ -47,7 +47,7 @@ struct EngineOptions {
   int max_context_tokens = 0;          // 0: the model's own, or what kv_cache_bytes holds if that is less
   int max_queue = 1024;                // requests waiting to run
   int max_running = 64;                // sequences in one step
-  EvictionPolicyKind eviction_policy = EvictionPolicyKind::kSegmentedLru;
+  EvictionPolicyKind eviction_policy = EvictionPolicyKind::kHitDensity;
 
   // Host memory for blocks that were evicted from the device; 0 is none. With a disk there is always a little, on the
   // way.

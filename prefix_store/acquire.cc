@@ -108,7 +108,6 @@ std::unique_ptr<SequenceState> PrefixStoreCore::CarryOut(const Plan& plan, const
   sequence->publishes = request.write_cache;
   sequence->cached_tokens = sequence->counted_tokens = MatchedTokens(plan.match);
   sequence->miss_reason = plan.miss_reason;
-  sequence->turn = TurnAfter(plan.path);
   CountTiers(plan, *sequence);
   const uint64_t hash = tree_.HashAt(plan.match.at);
   HoldPath(plan, *sequence);
@@ -140,14 +139,6 @@ TierKind PrefixStoreCore::NearestTier(BlockId block) const {
   const Block& record = pool_[block];
   if (record.on_device() && !record.loading) return TierKind::kDevice;
   return record.in_host() ? TierKind::kHost : TierKind::kDisk;
-}
-
-// A sequence that goes on where another ended is the next turn of its conversation. The other's last block is often not
-// matched whole: it was not full, or the template ends a finished answer otherwise.
-uint32_t PrefixStoreCore::TurnAfter(const std::vector<BlockId>& path) const {
-  if (path.empty()) return 1;
-  const LastUse& last = pool_[path.back()].last_use;
-  return path.size() + 1 >= last.sequence_blocks ? last.turn + 1 : 1;
 }
 
 void PrefixStoreCore::HoldPath(const Plan& plan, SequenceState& sequence) {
@@ -245,12 +236,22 @@ void PrefixStoreCore::Take(SequenceState& sequence, int64_t tokens) {
 
 void PrefixStoreCore::CopiesDone(SequenceState& sequence) {
   sequence.copies.clear();
-  if (sequence.copied) residence_.Release(*std::exchange(sequence.copied, std::nullopt), UseOf(sequence));
+  if (sequence.copied) residence_.Release(*std::exchange(sequence.copied, std::nullopt));
 }
 
-LastUse PrefixStoreCore::UseOf(const SequenceState& sequence) const {
-  return {
-      .at = residence_.now(), .sequence_blocks = static_cast<uint32_t>(sequence.blocks.size()), .turn = sequence.turn};
+// What the policies learn from: which cached prefixes this sequence was made of. One that never got what it found has
+// used nothing.
+void PrefixStoreCore::RecordUse(const SequenceState& sequence) {
+  if (sequence.load_state != LoadState::kReady) return;
+  std::vector<SequenceBlock> ended;
+  for (const BlockId block : sequence.blocks) {
+    const Block& record = pool_[block];
+    if (!record.cached()) break;
+    ended.push_back({scopes_.Salted(record.prefix_hash, record.node->scope.id()), record.hits});
+  }
+  if (ended.empty()) return;
+  const LastUse use = reuse_.SequenceEnds(residence_.now(), ended);
+  for (size_t i = 0; i < ended.size(); ++i) pool_[sequence.blocks[i]].last_use = use;
 }
 
 void PrefixStoreCore::Release(SequenceState& sequence) {
@@ -261,8 +262,8 @@ void PrefixStoreCore::Release(SequenceState& sequence) {
   if (sequence.load_state != LoadState::kReady && IsLoading(sequence)) Abandon(sequence);
   CopiesDone(sequence);
   if (sequence.tree_blocks > 0) SettleLast(sequence);
-  const LastUse use = UseOf(sequence);
-  for (auto block = sequence.blocks.rbegin(); block != sequence.blocks.rend(); ++block) residence_.Release(*block, use);
+  RecordUse(sequence);
+  for (auto block = sequence.blocks.rbegin(); block != sequence.blocks.rend(); ++block) residence_.Release(*block);
 }
 
 // What is left to do at the end of a path: memory that it held to grow, and the hits that it has found.
@@ -286,7 +287,6 @@ bool PrefixStoreCore::IsLoading(const SequenceState& sequence) const {
 void PrefixStoreCore::Abandon(SequenceState& sequence) {
   auto rest = std::make_unique<SequenceState>();
   rest->store = this;
-  rest->turn = sequence.turn;
   rest->path_blocks = rest->tree_blocks = std::exchange(sequence.path_blocks, 0);
   rest->copied = std::exchange(sequence.copied, std::nullopt);
   const auto end = sequence.blocks.begin() + rest->path_blocks;

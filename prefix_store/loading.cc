@@ -128,7 +128,7 @@ bool Tiering::RecoverBlock(Recovery& recovery, const PrefixKey& key, const Block
   record.priority = meta.priority;
   record.expires =
       meta.expires == absl::InfiniteFuture() ? 0 : static_cast<uint32_t>(absl::ToUnixSeconds(meta.expires));
-  record.last_use = {.at = residence_.now(), .sequence_blocks = meta.depth + 1, .turn = 1};
+  record.last_use.at = residence_.now();
   const auto redundant = tree_.Insert(at, scope, meta.tokens, block);
   if (redundant) Drop(*redundant);
   residence_.Cached(block);

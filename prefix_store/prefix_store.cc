@@ -6,8 +6,6 @@
 #include <utility>
 
 #include "fmt/format.h"
-#include "prefix_store/eviction/lru.h"
-#include "prefix_store/eviction/segmented_lru.h"
 #include "prefix_store/prefix_store_core.h"
 
 namespace headstart {
@@ -19,16 +17,13 @@ constexpr int kLargestBlock = 256;
 // Slot indexes are 32 bits wide and the highest one marks the end of the eviction queues.
 constexpr int64_t kMaxDeviceBlocks = std::numeric_limits<uint32_t>::max() - 1;
 
-std::unique_ptr<EvictionPolicy> MakePolicy(EvictionPolicyKind kind, int64_t blocks) {
-  if (kind == EvictionPolicyKind::kLru) return std::make_unique<LruPolicy>();
-  return std::make_unique<SegmentedLruPolicy>(blocks);
-}
-
 int64_t CapacityOf(const Tier* tier) { return tier == nullptr ? 0 : tier->capacity_blocks(); }
 
-Residence::Policies MakePolicies(const PrefixStoreOptions& options, const PrefixStoreTiers& tiers) {
-  return {MakePolicy(options.policy, options.device_blocks), MakePolicy(options.policy, CapacityOf(tiers.host)),
-          MakePolicy(options.policy, CapacityOf(tiers.disk))};
+Residence::Policies MakePolicies(const PrefixStoreOptions& options, const PrefixStoreTiers& tiers,
+                                 const ReuseModel& reuse) {
+  return {MakeEvictionPolicy(options.policy, options.device_blocks, reuse),
+          MakeEvictionPolicy(options.policy, CapacityOf(tiers.host), reuse),
+          MakeEvictionPolicy(options.policy, CapacityOf(tiers.disk), reuse)};
 }
 
 Residence::Clock ClockOf(const PrefixStoreOptions& options) {
@@ -50,7 +45,7 @@ PrefixStoreCore::PrefixStoreCore(const PrefixStoreOptions& options, const Prefix
       // As many as the device has blocks: a prefix is then known to have been evicted until the device has been filled
       // anew.
       ghosts_(options.device_blocks),
-      residence_(pool_, tree_, scopes_, ghosts_, MakePolicies(options, tiers), ClockOf(options)),
+      residence_(pool_, tree_, scopes_, ghosts_, MakePolicies(options, tiers, reuse_), ClockOf(options)),
       tiering_(tiers, options.on_event, pool_, tree_, scopes_, residence_),
       in_flight_(options.block_tokens, hasher_) {}
 

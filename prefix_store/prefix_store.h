@@ -36,13 +36,12 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "prefix_store/eviction/policy.h"
+#include "prefix_store/eviction/policy_kind.h"
 #include "prefix_store/tier/tier.h"
 #include "prefix_store/transfer/io_executor.h"
 #include "prefix_store/types.h"
 
 namespace headstart {
-
-enum class EvictionPolicyKind { kLru, kSegmentedLru };
 
 // Tokens by the tier that their bytes came from, or lie in.
 struct TokensByTier {
@@ -57,7 +56,7 @@ struct PrefixStoreOptions {
   // --- behaviour
   int block_tokens = 16;      // tokens a block holds: a power of two, 8 to 256
   int64_t device_blocks = 0;  // slots of device memory; REQUIRED, at least 1
-  EvictionPolicyKind policy = EvictionPolicyKind::kSegmentedLru;
+  EvictionPolicyKind policy = EvictionPolicyKind::kHitDensity;
 
   // Time since any moment in the past; never goes back. Default: the machine's steady clock.
   std::function<AgeMs()> clock = nullptr;

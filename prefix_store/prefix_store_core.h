@@ -77,7 +77,6 @@ class PrefixStoreCore {
   std::unique_ptr<SequenceState> CarryOut(const Plan& plan, const AcquireRequest& request);
   void HoldPath(const Plan& plan, SequenceState& sequence);
   void CountTiers(const Plan& plan, SequenceState& sequence) const;
-  uint32_t TurnAfter(const std::vector<BlockId>& path) const;
   void StartLoads(SequenceState& sequence);
   LoadState LoadStateOf(const SequenceState& sequence) const;
   void Ready(SequenceState& sequence);
@@ -85,7 +84,7 @@ class PrefixStoreCore {
   void TakeFresh(int64_t count, SequenceState& sequence);
   void MakeDeviceRoom();
   int64_t Available() const { return residence_.free_device() + residence_.evictable_device() - reserved_blocks_; }
-  LastUse UseOf(const SequenceState& sequence) const;
+  void RecordUse(const SequenceState& sequence);
   void SettleLast(const SequenceState& sequence);
   bool IsLoading(const SequenceState& sequence) const;
   void Abandon(SequenceState& sequence);
@@ -111,6 +110,7 @@ class PrefixStoreCore {
   BlockPool pool_;
   PrefixTree tree_;
   GhostList ghosts_;
+  ReuseModel reuse_;  // of all tiers
   Residence residence_;
   Tiering tiering_;
   InFlight in_flight_;

@@ -70,7 +70,7 @@ void PrefixStoreCore::Share(SequenceState& sequence, int64_t index, BlockId shar
   residence_.Lease(shared);
   if (!pool_[shared].on_device()) residence_.MoveDevice(own, shared);
   sequence.slots[index] = pool_[shared].device;
-  residence_.Release(own, UseOf(sequence));
+  residence_.Release(own);
 }
 
 void PrefixStoreCore::Insert(SequenceState& sequence, const TreePosition& at, TokenSpan tokens, BlockId block) {

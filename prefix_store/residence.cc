@@ -31,10 +31,9 @@ void Residence::Lease(BlockId block) {
   if (pool_[block].leases++ == 0) Update(block, UntrackReason::kLeased);
 }
 
-void Residence::Release(BlockId block, const LastUse& use) {
+void Residence::Release(BlockId block) {
   Block& record = pool_[block];
   if (--record.leases > 0) return;
-  record.last_use = use;
   Update(block, UntrackReason::kLeased);
   FreeIfUnused(block);
 }

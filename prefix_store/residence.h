@@ -53,9 +53,8 @@ class Residence {
   // Holds a block once more than before. It need not be on the device.
   void Lease(BlockId block);
 
-  // Lets it go; when it was the last lease of a cached block, `use` was its last use. To be called deepest first along
-  // a path.
-  void Release(BlockId block, const LastUse& use);
+  // Lets it go. To be called deepest first along a path, when the blocks' last use is recorded.
+  void Release(BlockId block);
 
   // A transfer begins to fill the block's device slot, or ends.
   void BeginLoad(BlockId block);

@@ -62,6 +62,7 @@ int Main(int argc, char** argv) {
   AddCountCommand(app, action);
   AddModelsCommand(app, action);
   AddSynthCommand(app, action);
+  AddReplayCommand(app, action);
   AddDemoCommand(app, action);
   try {
     app.parse(argc, argv);

@@ -23,16 +23,18 @@ namespace headstart {
 // Milliseconds on the store's clock: since the store began; never goes back.
 enum class AgeMs : int64_t {};
 
-// The last use of a block, that is, of the sequence that published it or found it.
+// Kinds of sequences that a ReuseModel tells apart by how soon their blocks come back.
+enum class SequenceKind : uint8_t {};
+
+// The last use of a block, that is, of the sequence that published it or found it. All blocks of that sequence have the
+// same one, which ReuseModel::SequenceEnds makes; left as it is, nothing is known of the sequence.
 struct LastUse {
-  AgeMs at{};                    // when that sequence let go of it
-  uint32_t sequence_blocks = 0;  // how long that sequence was in the end
-  // Which turn of its conversation that sequence was: 1 for one that found nothing or left what it found in the middle,
-  // one more than the turn before it for one that went on from another's end.
-  uint32_t turn = 0;
+  AgeMs at{};         // when that sequence let go of it
+  uint32_t turn = 0;  // which turn of its conversation that sequence was: 1 for the first, 0 when not known
+  SequenceKind kind{};
 };
 
-// What a policy may weigh. A policy with a memory longer than the block's own keys it by `prefix_hash`.
+// What a policy may weigh.
 struct BlockFacts {
   uint32_t depth = 0;        // blocks before it in its sequence: recomputing it is dearer the deeper it lies
   uint32_t hits = 0;         // acquisitions that found it
@@ -54,8 +56,8 @@ class EvictionPolicy {
 
   virtual std::string_view name() const = 0;
 
-  // `block` may be evicted from now on, and facts.last_use.at is now. Ids are small integers; no bound is known ahead.
-  // REQUIRES: it is not tracked.
+  // `block` may be evicted from now on. Its last use is now, or lies back when it came from a faster tier. Ids are
+  // small integers; no bound is known ahead. REQUIRES: it is not tracked.
   virtual void Track(BlockId block, const BlockFacts& facts) = 0;
 
   // REQUIRES: it is tracked.
@@ -70,7 +72,7 @@ class EvictionPolicy {
   // Blocks tracked.
   virtual int64_t size() const = 0;
 
-  // Tracks nothing any more and forgets what it learned.
+  // Tracks nothing any more.
   virtual void Reset() = 0;
 
   // Calls `visit` with each figure worth watching.

@@ -22,7 +22,7 @@ class SegmentedLruPolicy : public EvictionPolicy {
  public:
   explicit SegmentedLruPolicy(int64_t capacity_blocks);
 
-  std::string_view name() const override { return "segmented_lru"; }
+  std::string_view name() const override { return "segmented-lru"; }
   void Track(BlockId block, const BlockFacts& facts) override;
   void Untrack(BlockId block, UntrackReason reason) override;
   std::optional<BlockId> Victim(AgeMs now, absl::FunctionRef<bool(BlockId)> may_go) override;

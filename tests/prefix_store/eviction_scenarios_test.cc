@@ -18,7 +18,8 @@ class EvictionScenario : public ::testing::TestWithParam<EvictionPolicyKind> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Policies, EvictionScenario,
-                         ::testing::Values(EvictionPolicyKind::kLru, EvictionPolicyKind::kSegmentedLru));
+                         ::testing::Values(EvictionPolicyKind::kLru, EvictionPolicyKind::kSegmentedLru,
+                                           EvictionPolicyKind::kHitDensity));
 
 TEST_P(EvictionScenario, E1TheHitIsNotTheVictim) {
   StoreHarness harness(Blocks(4));
