@@ -1,5 +1,6 @@
-// Authenticator: decides who a caller is. It is the only source of a request's tenant: nothing that a request's body
-// says, and no metadata that the authenticator does not read, can change the scope that a prompt is looked up in.
+// Authenticator: decides who a caller is. It is the only source of a request's tenant and of the caller's role: nothing
+// that a request's body says, and no metadata that the authenticator does not read, can change the scope that a prompt
+// is looked up in.
 //
 // Thread-safety: Authenticate may be called from any thread, and returns at once.
 // Errors: UNAUTHENTICATED when the credential is missing or wrong. The message does not repeat the credential.
@@ -23,9 +24,15 @@ struct CallIdentity {
   std::string peer;                                                     // such as "ipv4:127.0.0.1:51234"
 };
 
+enum class Role {
+  kTenant,    // its own prompts and prefixes
+  kOperator,  // besides: what concerns every tenant, such as public prefixes, and running the server
+};
+
 // An authenticated caller.
 struct Caller {
   std::string tenant;
+  Role role = Role::kTenant;
 };
 
 class Authenticator {
@@ -37,7 +44,8 @@ class Authenticator {
   virtual bool is_open() const = 0;
 };
 
-// Everyone is the tenant "default".
+// Everyone is the tenant "default". Callers on this machine are operators: whoever can call from here could as well
+// restart the server. Callers from elsewhere, which --insecure-open lets in, are not.
 std::unique_ptr<Authenticator> OpenAuthenticator();
 
 }  // namespace headstart

@@ -10,6 +10,7 @@
 #include "fmt/format.h"
 #include "gateway/cli/commands.h"
 #include "gateway/cli/report.h"
+#include "gateway/services/version.h"
 
 namespace headstart {
 namespace {
@@ -49,7 +50,7 @@ int Main(int argc, char** argv) {
   setenv("GRPC_VERBOSITY", "NONE", /*replace=*/0);
   CLI::App app("Headstart: serves language models and computes no prompt prefix twice.", "headstart");
   app.footer(kExamples);
-  app.set_version_flag("--version", std::string("headstart ") + HEADSTART_VERSION);
+  app.set_version_flag("--version", fmt::format("headstart {}", Version()));
   app.set_config("--config", "", "Read flags from this TOML or INI file; sections are named after subcommands");
   app.allow_config_extras(CLI::config_extras_mode::error);
   app.require_subcommand(1);

@@ -49,6 +49,14 @@ absl::Status WithField(absl::Status status, std::string_view field) {
   return WithDetail(std::move(status), detail);
 }
 
+absl::Status WithQuota(absl::Status status, std::string_view subject) {
+  google::rpc::QuotaFailure detail;
+  auto* violation = detail.add_violations();
+  violation->set_subject(std::string(subject));
+  violation->set_description(std::string(status.message()));
+  return WithDetail(std::move(status), detail);
+}
+
 absl::Status WithRetryAfter(absl::Status status, absl::Duration delay) {
   google::rpc::RetryInfo detail;
   const int64_t nanos = absl::ToInt64Nanoseconds(delay);

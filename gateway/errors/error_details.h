@@ -31,6 +31,9 @@ absl::Status WithReason(absl::Status status, std::string_view reason);
 // `status` with BadRequest naming `field` and the status' own message.
 absl::Status WithField(absl::Status status, std::string_view field);
 
+// `status` with QuotaFailure naming what is used up, and the status' own message.
+absl::Status WithQuota(absl::Status status, std::string_view subject);
+
 // `status` with RetryInfo.
 absl::Status WithRetryAfter(absl::Status status, absl::Duration delay);
 

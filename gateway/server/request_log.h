@@ -1,4 +1,4 @@
-// RequestLog: one line for each generation that ended, as key=value pairs. Never a prompt, an answer or a label.
+// RequestLog: one line for each request that ended, as key=value pairs. Never a prompt, an answer or a label.
 //
 // Thread-safety: as RequestObserver.
 // Ownership: the logger outlives it.

@@ -29,7 +29,9 @@ absl::StatusOr<std::unique_ptr<ServiceHost>> ServiceHost::Start(std::unique_ptr<
   std::unique_ptr<ServiceHost> host(
       new ServiceHost(std::move(engine), options, authenticator, observer, std::move(random)));
   auto server =
-      GrpcServer::Start(options.grpc, {{&host->service_, std::string(v1::InferenceService::service_full_name())}});
+      GrpcServer::Start(options.grpc, {{&host->inference_, std::string(v1::InferenceService::service_full_name())},
+                                       {&host->prefixes_, std::string(v1::PrefixService::service_full_name())},
+                                       {&host->admin_, std::string(v1::AdminService::service_full_name())}});
   if (!server.ok()) return server.status();
   host->server_ = *std::move(server);
   return host;
@@ -47,7 +49,9 @@ ServiceHost::ServiceHost(std::unique_ptr<Engine> engine, const ServiceHostOption
                .model_name = options.model_name.empty() ? engine_->config().name : options.model_name,
                .limits = options.limits,
                .max_unread_bytes = options.max_unread_bytes},
-      service_(context_) {}
+      inference_(context_),
+      prefixes_(context_),
+      admin_(context_) {}
 
 // The server first, so that no call is left; then the engine, whose last events still reach the context.
 ServiceHost::~ServiceHost() {
@@ -57,7 +61,8 @@ ServiceHost::~ServiceHost() {
 
 void ServiceHost::Drain(std::function<void()> drained) {
   server_->SetServing(false);
-  service_.StopAccepting();
+  inference_.StopAccepting();
+  prefixes_.StopAccepting();
   engine_->Drain(std::move(drained));
 }
 

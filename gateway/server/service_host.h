@@ -15,7 +15,9 @@
 #include "engine/engine.h"
 #include "gateway/auth/authenticator.h"
 #include "gateway/server/grpc_server.h"
+#include "gateway/services/admin_service.h"
 #include "gateway/services/inference_service.h"
+#include "gateway/services/prefix_service.h"
 #include "gateway/services/random_source.h"
 #include "gateway/services/worker_pool.h"
 
@@ -62,7 +64,9 @@ class ServiceHost {
   std::unique_ptr<Engine> engine_;
   WorkerPool workers_;
   ServiceContext context_;
-  InferenceService service_;
+  InferenceService inference_;
+  PrefixService prefixes_;
+  AdminService admin_;
   std::unique_ptr<GrpcServer> server_;
 };
 

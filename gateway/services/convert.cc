@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
-#include "absl/time/time.h"
 #include "fmt/format.h"
+#include "gateway/services/proto_time.h"
 
 namespace headstart {
 namespace {
@@ -16,12 +16,6 @@ v1::TierTokens ToTiers(const GenerationUsage& usage) {
   tiers.set_disk(usage.cached_disk_tokens);
   tiers.set_remote(usage.cached_remote_tokens);
   return tiers;
-}
-
-void Set(absl::Duration duration, google::protobuf::Duration* out) {
-  absl::Duration rest;
-  out->set_seconds(absl::IDivDuration(duration, absl::Seconds(1), &rest));
-  out->set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(rest)));
 }
 
 v1::TokenLogprob ToLogprob(TokenId token, float logprob, const Tokenizer& tokenizer) {
@@ -40,6 +34,15 @@ v1::TokenLogprobs ToLogprobs(const SampledToken& sampled, const Tokenizer& token
 }
 
 }  // namespace
+
+v1::TierTokens ToTiers(const TokensByTier& tokens) {
+  v1::TierTokens tiers;
+  tiers.set_device(tokens.device);
+  tiers.set_host(tokens.host);
+  tiers.set_disk(tokens.disk);
+  tiers.set_remote(0);
+  return tiers;
+}
 
 v1::MissReason ToMissReason(MissReason reason) {
   switch (reason) {
@@ -74,7 +77,9 @@ v1::CacheSplit ToCacheSplit(const GenerationUsage& usage) {
 v1::CacheSplit ToCacheSplit(const Match& match, int64_t prompt_tokens) {
   GenerationUsage usage;
   usage.prompt_tokens = prompt_tokens;
-  usage.cached_device_tokens = match.matched_tokens;
+  usage.cached_device_tokens = match.matched_tokens - match.by_tier.host - match.by_tier.disk;
+  usage.cached_host_tokens = match.by_tier.host;
+  usage.cached_disk_tokens = match.by_tier.disk;
   usage.miss_reason = match.miss_reason;
   return ToCacheSplit(usage);
 }
@@ -99,6 +104,7 @@ v1::Timings ToTimings(const GenerationTimings& timings) {
   Set(timings.ttft, result.mutable_time_to_first_token());
   Set(timings.decode, result.mutable_decode());
   Set(timings.total, result.mutable_total());
+  Set(timings.load, result.mutable_load());
   return result;
 }
 

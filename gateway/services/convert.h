@@ -13,6 +13,7 @@
 
 namespace headstart {
 
+v1::TierTokens ToTiers(const TokensByTier& tokens);
 v1::CacheSplit ToCacheSplit(const GenerationUsage& usage);
 v1::CacheSplit ToCacheSplit(const Match& match, int64_t prompt_tokens);
 v1::Usage ToUsage(const GenerationUsage& usage);

@@ -1,6 +1,7 @@
 #include "gateway/services/generation_request.h"
 
 #include "gateway/errors/error_details.h"
+#include "gateway/services/cache_control.h"
 
 namespace headstart {
 namespace {
@@ -31,8 +32,7 @@ absl::StatusOr<GenerationRequest> ToGenerationRequest(const v1::GenerateRequest&
   result.stop.assign(request.stop().begin(), request.stop().end());
   for (const int32_t id : request.stop_token_ids()) result.stop_tokens.push_back(TokenId{id});
   result.ignore_eos = request.ignore_eos();
-  result.read_cache = !request.cache().has_read() || request.cache().read();
-  result.write_cache = !request.cache().has_write() || request.cache().write();
+  ApplyCacheControl(request.cache(), result);
   return result;
 }
 

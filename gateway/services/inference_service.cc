@@ -1,9 +1,8 @@
 #include "gateway/services/inference_service.h"
 
 #include "absl/status/status.h"
-#include "fmt/format.h"
-#include "gateway/errors/error_details.h"
 #include "gateway/errors/grpc_status.h"
+#include "gateway/services/call_guard.h"
 #include "gateway/services/call_identity.h"
 #include "gateway/services/convert.h"
 #include "gateway/services/count_tokens_call.h"
@@ -19,34 +18,21 @@ class RefusedStream final : public grpc::ServerWriteReactor<v1::GenerateResponse
   void OnDone() override { delete this; }
 };
 
-grpc::ServerUnaryReactor* Finished(grpc::CallbackServerContext* call, const absl::Status& status) {
-  grpc::ServerUnaryReactor* reactor = call->DefaultReactor();
-  reactor->Finish(ToGrpcStatus(status));
-  return reactor;
-}
-
 }  // namespace
 
 InferenceService::InferenceService(const ServiceContext& context)
     : context_(context), encoder_(context.engine, context.now) {}
 
-absl::Status InferenceService::CheckModel(const std::string& name) const {
-  if (name.empty() || name == context_.model_name) return absl::OkStatus();
-  return WithReason(absl::NotFoundError(fmt::format("model \"{}\" is not served here; this server runs \"{}\"", name,
-                                                    context_.model_name)),
-                    "MODEL_NOT_FOUND");
-}
-
 absl::Status InferenceService::CheckGenerate(const v1::GenerateRequest& request) const {
   if (stopping_) return ShuttingDown();
-  absl::Status status = CheckModel(request.model());
+  absl::Status status = CheckModel(context_, request.model());
   status.Update(CheckRequest(request, context_.limits));
   status.Update(CheckTokenIds("stop_token_ids", request.stop_token_ids(), context_.engine.config().vocab_size));
   return status;
 }
 
 absl::Status InferenceService::CheckCount(const v1::CountTokensRequest& request) const {
-  absl::Status status = CheckModel(request.model());
+  absl::Status status = CheckModel(context_, request.model());
   status.Update(CheckInput(request.input(), context_.limits));
   return status;
 }
@@ -63,8 +49,8 @@ grpc::ServerUnaryReactor* InferenceService::CountTokens(grpc::CallbackServerCont
                                                         const v1::CountTokensRequest* request,
                                                         v1::CountTokensResponse* response) {
   auto caller = context_.authenticator.Authenticate(IdentityOf(*call));
-  if (!caller.ok()) return Finished(call, caller.status());
-  if (auto status = CheckCount(*request); !status.ok()) return Finished(call, status);
+  if (!caller.ok()) return Finished(*call, caller.status());
+  if (auto status = CheckCount(*request); !status.ok()) return Finished(*call, status);
   return CountTokensCall::Start(context_, encoder_, *caller, *request, *response);
 }
 
@@ -72,7 +58,7 @@ grpc::ServerUnaryReactor* InferenceService::ListModels(grpc::CallbackServerConte
                                                        v1::ListModelsResponse* response) {
   auto caller = context_.authenticator.Authenticate(IdentityOf(*call));
   if (caller.ok()) *response->add_models() = ToModel(context_.engine, context_.model_name);
-  return Finished(call, caller.status());
+  return Finished(*call, caller.status());
 }
 
 }  // namespace headstart

@@ -31,7 +31,6 @@ class InferenceService final : public v1::InferenceService::CallbackService {
                                        v1::ListModelsResponse* response) override;
 
  private:
-  absl::Status CheckModel(const std::string& name) const;
   absl::Status CheckGenerate(const v1::GenerateRequest& request) const;
   absl::Status CheckCount(const v1::CountTokensRequest& request) const;
 

@@ -5,6 +5,7 @@
 
 #include "fmt/format.h"
 #include "gateway/errors/error_details.h"
+#include "gateway/services/cache_control.h"
 
 namespace headstart {
 namespace {
@@ -84,16 +85,6 @@ absl::Status CheckLabels(const v1::GenerateRequest& request, const RequestLimits
   return CheckCount("labels", static_cast<int64_t>(request.labels().size()), limits.max_labels, "labels");
 }
 
-// Request ids are written to logs: printable ASCII only, so that none can forge a line.
-absl::Status CheckRequestId(const std::string& id) {
-  if (id.size() > kMaxRequestIdBytes) {
-    return OverLimit("request_id", fmt::format("has {} bytes; at most {} are taken", id.size(), kMaxRequestIdBytes));
-  }
-  const bool printable = std::ranges::all_of(id, [](char c) { return c > ' ' && c <= '~'; });
-  if (!printable) return InvalidField("request_id", "has a character other than printable ASCII without spaces");
-  return absl::OkStatus();
-}
-
 absl::Status CheckAnswer(const v1::GenerateRequest& request) {
   if (request.has_max_tokens() && request.max_tokens() < 1) {
     return InvalidField("max_tokens", fmt::format("is {}; it is at least 1, or unset", request.max_tokens()));
@@ -123,6 +114,16 @@ absl::Status CheckInput(const v1::Input& input, const RequestLimits& limits) {
   return InvalidField("input", "is not set; give one of text, chat or tokens");
 }
 
+// Request ids are written to logs: printable ASCII only, so that none can forge a line.
+absl::Status CheckRequestId(const std::string& id) {
+  if (id.size() > kMaxRequestIdBytes) {
+    return OverLimit("request_id", fmt::format("has {} bytes; at most {} are taken", id.size(), kMaxRequestIdBytes));
+  }
+  const bool printable = std::ranges::all_of(id, [](char c) { return c > ' ' && c <= '~'; });
+  if (!printable) return InvalidField("request_id", "has a character other than printable ASCII without spaces");
+  return absl::OkStatus();
+}
+
 absl::Status CheckTokenIds(std::string_view field, const google::protobuf::RepeatedField<int32_t>& ids,
                            int vocab_size) {
   const auto bad = std::ranges::find_if(ids, [vocab_size](int32_t id) { return id < 0 || id >= vocab_size; });
@@ -133,7 +134,8 @@ absl::Status CheckTokenIds(std::string_view field, const google::protobuf::Repea
 
 absl::Status CheckRequest(const v1::GenerateRequest& request, const RequestLimits& limits) {
   return FirstError(CheckInput(request.input(), limits), CheckAnswer(request), CheckStops(request, limits),
-                    CheckLabels(request, limits), CheckRequestId(request.request_id()));
+                    CheckLabels(request, limits), CheckRequestId(request.request_id()),
+                    CheckCacheControl(request.cache()));
 }
 
 }  // namespace headstart

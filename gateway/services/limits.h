@@ -8,6 +8,7 @@
 #define HEADSTART_GATEWAY_SERVICES_LIMITS_H_
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -36,6 +37,9 @@ absl::Status CheckInput(const v1::Input& input, const RequestLimits& limits);
 
 // Everything of the request, its input included.
 absl::Status CheckRequest(const v1::GenerateRequest& request, const RequestLimits& limits);
+
+// Whether an id, that may be empty, is fit for logs and the account.
+absl::Status CheckRequestId(const std::string& id);
 
 // Whether the model has a token for each of the ids of `field`.
 absl::Status CheckTokenIds(std::string_view field, const google::protobuf::RepeatedField<int32_t>& ids, int vocab_size);

@@ -1,4 +1,4 @@
-// RequestObserver: hears of every generation that ended, for logs and for the account.
+// RequestObserver: hears of every request that computed something and has ended, for logs and for the account.
 //
 // Thread-safety: called from the engine's scheduler thread; must return at once.
 
@@ -12,15 +12,18 @@
 
 namespace headstart {
 
+enum class RequestKind { kGenerate, kCreatePrefix };
+
 // Never the prompt or the answer.
 struct RequestRecord {
+  RequestKind kind = RequestKind::kGenerate;
   std::string request_id;
   std::string tenant;
   std::string model;
   std::map<std::string, std::string> labels;
   FinishReason reason = FinishReason::kStop;
   GenerationUsage usage;
-  GenerationTimings timings;
+  GenerationTimings timings;  // zero for kCreatePrefix: the engine does not tell
 };
 
 class RequestObserver {

@@ -1,4 +1,4 @@
-// ServiceContext: what the calls of InferenceService share.
+// ServiceContext: what the calls of all services share.
 //
 // Thread-safety: everything in it may be used from any thread.
 // Ownership: borrows; what it points to outlives the service and every generation of the engine.
@@ -27,7 +27,7 @@ struct ServiceContext {
   TaskRunner& workers;  // renders and tokenizes prompts
   RequestObserver& observer;
   RandomSource random;                          // seeds and request ids
-  std::function<absl::Time()> now = absl::Now;  // for templates that write the date
+  std::function<absl::Time()> now = absl::Now;  // for templates that write the date, and for expiries
   std::string model_name;                       // what requests call the model
   RequestLimits limits;
   int64_t max_unread_bytes = 16 << 20;  // of events a client has not read; a slower one is cut off

@@ -1,4 +1,4 @@
-// Errors of Engine::Submit and of the worker queue, as callers of the API see them.
+// Errors of the engine and of the worker queue, as callers of the API see them.
 
 #ifndef HEADSTART_GATEWAY_SERVICES_SUBMIT_ERRORS_H_
 #define HEADSTART_GATEWAY_SERVICES_SUBMIT_ERRORS_H_
@@ -37,6 +37,20 @@ inline absl::Status SubmitError(const absl::Status& status) {
       return Unavailable(status);
     default:
       return status;
+  }
+}
+
+// Of the calls on registered prefixes.
+inline absl::Status PrefixError(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kNotFound:
+      return WithReason(status, "PREFIX_NOT_FOUND");
+    case absl::StatusCode::kAlreadyExists:
+      return WithReason(status, "PREFIX_EXISTS");
+    case absl::StatusCode::kResourceExhausted:
+      return WithReason(WithQuota(status, "pinned share of the cache"), "PINNED_SHARE_EXCEEDED");
+    default:
+      return SubmitError(status);
   }
 }
 

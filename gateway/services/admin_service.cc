@@ -1,0 +1,87 @@
+#include "gateway/services/admin_service.h"
+
+#include "gateway/errors/error_details.h"
+#include "gateway/services/call_guard.h"
+#include "gateway/services/call_identity.h"
+#include "gateway/services/status_report.h"
+#include "gateway/services/unary_answer.h"
+
+namespace headstart {
+namespace {
+
+template <typename Response>
+void Fill(const FlushReport& report, Response& response) {
+  response.set_removed_blocks(report.blocks);
+  response.set_removed_prefixes(report.prefixes);
+}
+
+void Fill(const VerifyReport& report, v1::VerifyDiskResponse& response) {
+  response.set_blocks(report.blocks);
+  response.set_bytes(report.bytes);
+  response.set_bad_blocks(report.bad_blocks);
+}
+
+absl::Status DiskError(const absl::Status& status) {
+  if (absl::IsUnimplemented(status)) return status;
+  return WithReason(status, absl::IsFailedPrecondition(status) ? "NO_DISK_TIER" : "DISK_FAILED");
+}
+
+// What the engine calls back with a report or the disk's error.
+template <typename Report, typename Response>
+auto AnswerWithReport(std::shared_ptr<UnaryAnswer<Response>> answer) {
+  return [answer = std::move(answer)](const absl::StatusOr<Report>& report) {
+    if (!report.ok()) return answer->Refuse(DiskError(report.status()));
+    answer->Answer([&report](Response& response) { Fill(*report, response); });
+  };
+}
+
+}  // namespace
+
+AdminService::AdminService(const ServiceContext& context) : context_(context), start_(context.now()) {}
+
+absl::Status AdminService::Admit(const grpc::CallbackServerContext& call, std::string_view what) const {
+  auto caller = context_.authenticator.Authenticate(IdentityOf(call));
+  return caller.ok() ? RequireOperator(*caller, what) : caller.status();
+}
+
+grpc::ServerUnaryReactor* AdminService::GetStatus(grpc::CallbackServerContext* call, const v1::GetStatusRequest*,
+                                                  v1::GetStatusResponse* response) {
+  const absl::Status status = Admit(*call, "the server's status");
+  if (status.ok()) *response = ToStatus(context_, start_, context_.now());
+  return Finished(*call, status);
+}
+
+grpc::ServerUnaryReactor* AdminService::FlushCache(grpc::CallbackServerContext* call, const v1::FlushCacheRequest*,
+                                                   v1::FlushCacheResponse* response) {
+  if (auto status = Admit(*call, "flushing the cache"); !status.ok()) return Finished(*call, status);
+  auto answer = UnaryAnswer<v1::FlushCacheResponse>::Create(*response);
+  answer->LetGo();
+  context_.engine.Flush([answer](const FlushReport& report) {
+    answer->Answer([&report](v1::FlushCacheResponse& filled) { Fill(report, filled); });
+  });
+  return answer.get();
+}
+
+grpc::ServerUnaryReactor* AdminService::PurgeTenant(grpc::CallbackServerContext* call,
+                                                    const v1::PurgeTenantRequest* request,
+                                                    v1::PurgeTenantResponse* response) {
+  absl::Status status = Admit(*call, "purging a tenant");
+  if (request->tenant().empty()) status.Update(InvalidField("tenant", "is empty; name whose cache to forget"));
+  if (!status.ok()) return Finished(*call, status);
+  const std::string tenant = request->tenant();
+  auto answer = UnaryAnswer<v1::PurgeTenantResponse>::Create(*response);
+  answer->LetGo();
+  context_.engine.PurgeTenant(tenant, AnswerWithReport<FlushReport>(answer));
+  return answer.get();
+}
+
+grpc::ServerUnaryReactor* AdminService::VerifyDisk(grpc::CallbackServerContext* call, const v1::VerifyDiskRequest*,
+                                                   v1::VerifyDiskResponse* response) {
+  if (auto status = Admit(*call, "verifying the disk"); !status.ok()) return Finished(*call, status);
+  auto answer = UnaryAnswer<v1::VerifyDiskResponse>::Create(*response);
+  answer->LetGo();
+  context_.engine.VerifyDisk(AnswerWithReport<VerifyReport>(answer));
+  return answer.get();
+}
+
+}  // namespace headstart

@@ -1,0 +1,88 @@
+#include "gateway/services/create_prefix_call.h"
+
+#include <memory>
+#include <utility>
+
+#include "fmt/format.h"
+#include "gateway/services/convert.h"
+#include "gateway/services/prefix_convert.h"
+#include "gateway/services/submit_errors.h"
+#include "gateway/services/unary_answer.h"
+
+namespace headstart {
+namespace {
+
+using Answer = UnaryAnswer<v1::CreatePrefixResponse>;
+
+// A prefix ends where a further message begins, not where the model's answer does.
+v1::Input WithoutGenerationPrompt(const v1::Input& input) {
+  v1::Input result = input;
+  if (!result.chat().has_add_generation_prompt()) result.mutable_chat()->set_add_generation_prompt(false);
+  return result;
+}
+
+absl::StatusOr<std::vector<TokenId>> Encode(const InputEncoder& encoder, const v1::Input& input) {
+  return encoder.Encode(input.has_chat() ? WithoutGenerationPrompt(input) : input);
+}
+
+absl::StatusOr<PrefixSpec> ToSpec(const ServiceContext& context, const InputEncoder& encoder, const Caller& caller,
+                                  const v1::CreatePrefixRequest& request) {
+  auto expires = ExpiryOf(request, context.now());
+  if (!expires.ok()) return expires.status();
+  auto tokens = Encode(encoder, request.input());
+  if (!tokens.ok()) return tokens.status();
+  return PrefixSpec{.id = request.id().empty() ? fmt::format("p-{:016x}", context.random()) : request.id(),
+                    .scope = ToScope(request.scope(), caller),
+                    .tokens = *std::move(tokens),
+                    .display_name = request.display_name(),
+                    .expires = *expires};
+}
+
+RequestRecord ToRecord(const ServiceContext& context, const Caller& caller, const v1::CreatePrefixRequest& request) {
+  RequestRecord record;
+  record.kind = RequestKind::kCreatePrefix;
+  record.request_id = request.request_id().empty() ? fmt::format("r-{:016x}", context.random()) : request.request_id();
+  record.tenant = caller.tenant;
+  record.model = context.model_name;
+  record.reason = FinishReason::kLength;
+  return record;
+}
+
+void Finish(const absl::StatusOr<CachedPrefix>& prefix, const RequestRecord& record, Answer& answer) {
+  if (!prefix.ok()) return answer.Refuse(PrefixError(prefix.status()));
+  answer.Answer([&](v1::CreatePrefixResponse& response) {
+    *response.mutable_prefix() = ToPrefix(*prefix);
+    *response.mutable_usage() = ToUsage(record.usage);
+    response.set_request_id(record.request_id);
+  });
+}
+
+void Compute(const ServiceContext& context, PrefixSpec spec, RequestRecord record, std::shared_ptr<Answer> answer) {
+  context.engine.CreatePrefix(std::move(spec),
+                              [&context, record = std::move(record), answer = std::move(answer)](
+                                  const absl::StatusOr<CachedPrefix>& prefix, const GenerationUsage& usage) mutable {
+                                record.usage = usage;
+                                // What was refused before any work has no part in the account.
+                                if (usage.prompt_tokens > 0) context.observer.OnRequestFinished(record);
+                                Finish(prefix, record, *answer);
+                              });
+}
+
+}  // namespace
+
+grpc::ServerUnaryReactor* StartCreatePrefix(const ServiceContext& context, const InputEncoder& encoder,
+                                            const Caller& caller, const v1::CreatePrefixRequest& request,
+                                            v1::CreatePrefixResponse& response) {
+  auto answer = Answer::Create(response);
+  const bool queued = context.workers.TryRun([&context, &encoder, caller, &request, answer] {
+    auto spec = ToSpec(context, encoder, caller, request);
+    if (!spec.ok()) return answer->Refuse(spec.status());
+    RequestRecord record = ToRecord(context, caller, request);
+    answer->LetGo();
+    Compute(context, *std::move(spec), std::move(record), answer);
+  });
+  if (!queued) answer->Refuse(TooBusy());
+  return answer.get();
+}
+
+}  // namespace headstart

@@ -1,0 +1,7 @@
+#include "gateway/services/version.h"
+
+namespace headstart {
+
+std::string_view Version() { return HEADSTART_VERSION; }
+
+}  // namespace headstart
