@@ -162,11 +162,18 @@ class LocalEngine : public Engine {
   void UpdatePrefix(Scope, std::string, absl::Time, FoundPrefix done) override { done(NotYet()); }
   void DeletePrefix(Scope, std::string, std::function<void(const absl::Status&)> done) override { done(NotYet()); }
   void ListPrefixes(Scope, std::function<void(std::vector<CachedPrefix>)> done) override { done({}); }
-  void Flush(std::function<void(const FlushReport&)> done) override { done({}); }
+  void Flush(std::function<void(const FlushReport&)> done) override {
+    parts_.scheduler->Call([done = std::move(done)](PrefixStore& store) { done({.blocks = store.Flush()}); });
+  }
   void PurgeTenant(std::string, std::function<void(const absl::StatusOr<FlushReport>&)> done) override {
     done(NotYet());
   }
-  void VerifyDisk(std::function<void(const absl::StatusOr<VerifyReport>&)> done) override { done(NotYet()); }
+  void VerifyDisk(std::function<void(const absl::StatusOr<VerifyReport>&)> done) override {
+    if (parts_.tiers.disk == nullptr) return done(absl::FailedPreconditionError("This server has no disk cache."));
+    parts_.tiers.io->Run(IoLane::kRead, [disk = parts_.tiers.disk.get(), done = std::move(done)] {
+      done(disk->Verify([](const BadBlock&) {}));
+    });
+  }
   void Drain(std::function<void()> drained) override { parts_.scheduler->Drain(std::move(drained)); }
 
   EngineStats stats() const override { return parts_.scheduler->stats(); }

@@ -78,7 +78,7 @@ struct PrefixStoreTiers {
   Tier* host = nullptr;    // REQUIRED with disk, which is reached through it
   Tier* disk = nullptr;
   IoExecutor* io = nullptr;                          // REQUIRED with host or disk
-  Fingerprint fingerprint;                           // of the device's bytes
+  Fingerprint fingerprint = {};                      // of the device's bytes
   std::function<absl::Time()> io_clock = absl::Now;  // read on I/O threads, to see how long transfers take
   // Called from I/O threads when there is something for Poll to do.
   std::function<void()> on_transfer_done = nullptr;

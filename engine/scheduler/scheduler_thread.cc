@@ -70,6 +70,10 @@ void SchedulerThread::Predict(Scope scope, std::vector<TokenId> tokens, std::fun
   });
 }
 
+void SchedulerThread::Call(absl::AnyInvocable<void(PrefixStore&)> work) {
+  Post([this, work = std::move(work)]() mutable { work(store_); });
+}
+
 void SchedulerThread::Drain(std::function<void()> drained) {
   MutexLock lock(mutex_);
   draining_ = true;

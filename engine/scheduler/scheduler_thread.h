@@ -51,6 +51,9 @@ class SchedulerThread {
   absl::StatusOr<GenerationId> Submit(GenerationRequest request, std::shared_ptr<GenerationSink> sink);
   void Cancel(GenerationId id);
   void Predict(Scope scope, std::vector<TokenId> tokens, std::function<void(const Match&)> done);
+  // Does `work` with the store on the scheduler's thread, between steps.
+  void Call(absl::AnyInvocable<void(PrefixStore&)> work);
+
   void Drain(std::function<void()> drained);
   EngineStats stats() const;
 

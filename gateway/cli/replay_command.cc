@@ -20,6 +20,8 @@ struct ReplayFlags {
   std::vector<std::string> traces;
   std::vector<std::string> policies = {"hit-density", "lru", "lfu"};
   std::vector<int64_t> capacities;
+  int64_t host_blocks = 0;
+  int64_t disk_blocks = 0;
   bool no_bound = false;
   std::string plot;
 };
@@ -77,7 +79,8 @@ class ReplayTable {
 };
 
 absl::StatusOr<HitRatioCurve> RunPolicy(const Trace& trace, const std::string& name,
-                                        const std::vector<int64_t>& capacities, ReplayTable& table) {
+                                        const std::vector<int64_t>& capacities, const ReplayFlags& flags,
+                                        ReplayTable& table) {
   const auto policy = EvictionPolicyFromName(name);
   if (!policy) {
     return absl::InvalidArgumentError(
@@ -85,7 +88,12 @@ absl::StatusOr<HitRatioCurve> RunPolicy(const Trace& trace, const std::string& n
   }
   HitRatioCurve curve{.name = name, .points = {}};
   for (const int64_t capacity : capacities) {
-    const auto result = Replay(trace, {.capacity_blocks = capacity, .policy = *policy}, SteadyNs);
+    const auto result = Replay(trace,
+                               {.capacity_blocks = capacity,
+                                .host_blocks = flags.host_blocks,
+                                .disk_blocks = flags.disk_blocks,
+                                .policy = *policy},
+                               SteadyNs);
     if (!result.ok()) return result.status();
     table.Add(name, capacity, *result);
     curve.points.push_back({capacity, result->block_hit_ratio()});
@@ -120,7 +128,7 @@ absl::Status RunReplay(const ReplayFlags& flags) {
   ReplayTable table;
   std::vector<HitRatioCurve> curves;
   for (const std::string& name : flags.policies) {
-    auto curve = RunPolicy(*trace, name, capacities, table);
+    auto curve = RunPolicy(*trace, name, capacities, flags, table);
     if (!curve.ok()) return curve.status();
     curves.push_back(*std::move(curve));
   }
@@ -144,6 +152,10 @@ void AddReplayCommand(CLI::App& app, Action& action) {
   command->add_option("--capacity", flags->capacities, "Capacities in the trace's blocks; default: nine that fit it")
       ->delimiter(',')
       ->check(CLI::PositiveNumber);
+  command->add_option("--host", flags->host_blocks, "Blocks of host memory below each capacity")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--disk", flags->disk_blocks, "Blocks of disk below that; needs --host")
+      ->check(CLI::NonNegativeNumber);
   command->add_flag("--no-bound", flags->no_bound, "Leave out Belady's bound, which knows the future");
   command->add_option("--plot", flags->plot, "Draw hit ratio against capacity into this SVG file");
   command->callback([flags, &action] {

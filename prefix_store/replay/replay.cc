@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "prefix_store/replay/weightless_tier.h"
+
 namespace headstart {
 namespace {
 
@@ -17,8 +19,16 @@ class Replayer {
  public:
   Replayer(const Trace& trace, const ReplayOptions& options, const PrefixStoreOptions& store,
            absl::FunctionRef<int64_t()> now_ns)
-      : trace_(trace), capacity_blocks_(options.capacity_blocks), store_(WithClock(store)), now_ns_(now_ns) {
-    result_.hits.push_back({.tier = "device"});
+      : trace_(trace),
+        capacity_blocks_(options.capacity_blocks),
+        device_(TierKind::kDevice, store.device_blocks),
+        host_(TierKind::kHost, options.host_blocks),
+        disk_(TierKind::kDisk, options.disk_blocks),
+        store_(WithClock(store), Tiers(options)),
+        now_ns_(now_ns) {
+    result_.hits.push_back({.tier = TierName(TierKind::kDevice)});
+    if (options.host_blocks > 0) result_.hits.push_back({.tier = TierName(TierKind::kHost)});
+    if (options.disk_blocks > 0) result_.hits.push_back({.tier = TierName(TierKind::kDisk)});
   }
 
   absl::Status Run(const TraceRequest& request) {
@@ -35,8 +45,14 @@ class Replayer {
     store.clock = [this] { return now_; };
     return store;
   }
+  PrefixStoreTiers Tiers(const ReplayOptions& options) {
+    if (options.host_blocks == 0) return {};
+    return {.device = &device_, .host = &host_, .disk = options.disk_blocks > 0 ? &disk_ : nullptr, .io = &io_};
+  }
   absl::Status Serve(const TraceRequest& request);
-  void CountHit(const TraceRequest& request, int64_t cached_tokens);
+  absl::StatusOr<SequenceBlocks> Acquire(std::span<const TokenId> tokens);
+  void Settle();
+  void CountHits(const TraceRequest& request, const TokensByTier& cached);
   std::span<const TokenId> StandIns(std::span<const int32_t> blocks);
 
   template <typename Call>
@@ -51,6 +67,10 @@ class Replayer {
   const Trace& trace_;
   const int64_t capacity_blocks_;
   AgeMs now_{};
+  InlineExecutor io_;
+  WeightlessTier device_;
+  WeightlessTier host_;
+  WeightlessTier disk_;
   PrefixStore store_;
   absl::FunctionRef<int64_t()> now_ns_;
   std::vector<TokenId> tokens_;  // of the request being served
@@ -72,21 +92,42 @@ absl::Status Replayer::Serve(const TraceRequest& request) {
   now_ = AgeMs{request.at_ms};
   const auto fitting = std::min<int64_t>(std::ssize(request.blocks), capacity_blocks_);
   const auto tokens = StandIns(std::span(request.blocks).first(fitting));
-  auto sequence = Timed(result_.acquire, [&] { return store_.Acquire({.tokens = tokens}); });
+  auto sequence = Timed(result_.acquire, [&] { return Acquire(tokens); });
   if (!sequence.ok()) return sequence.status();
-  CountHit(request, sequence->cached_tokens());
+  CountHits(request, sequence->cached_by_tier());
   Timed(result_.publish, [&] { return sequence->Publish(tokens.first(fitting * kStandInTokens)); });
   Timed(result_.release, [&] { return std::exchange(*sequence, SequenceBlocks()), 0; });
+  Settle();
   return absl::OkStatus();
 }
 
-void Replayer::CountHit(const TraceRequest& request, int64_t cached_tokens) {
-  const int64_t hit_blocks = cached_tokens / kStandInTokens;
+absl::StatusOr<SequenceBlocks> Replayer::Acquire(std::span<const TokenId> tokens) {
+  auto sequence = store_.Acquire({.tokens = tokens});
+  if (!sequence.ok()) return sequence;
+  while (sequence->load_state() == LoadState::kLoading) store_.Poll();
+  sequence->Take(std::ssize(tokens));
+  return sequence;
+}
+
+void Replayer::Settle() {
+  do {
+    store_.Poll();
+  } while (store_.stats().transfers_pending > 0);
+}
+
+void Replayer::CountHits(const TraceRequest& request, const TokensByTier& cached) {
   ++result_.requests;
   result_.blocks += std::ssize(request.blocks);
   result_.tokens += request.input_tokens;
-  result_.hits[0].blocks += hit_blocks;
-  result_.hits[0].tokens += request.TokensIn(hit_blocks, trace_.block_tokens);
+  const int64_t by_tier[] = {cached.device, cached.host, cached.disk};
+  int64_t before = 0;
+  for (size_t tier = 0; tier < result_.hits.size(); ++tier) {
+    const int64_t blocks = by_tier[tier] / kStandInTokens;
+    result_.hits[tier].blocks += blocks;
+    result_.hits[tier].tokens +=
+        request.TokensIn(before + blocks, trace_.block_tokens) - request.TokensIn(before, trace_.block_tokens);
+    before += blocks;
+  }
 }
 
 }  // namespace
@@ -109,6 +150,9 @@ absl::StatusOr<ReplayResult> Replay(const Trace& trace, const ReplayOptions& opt
       .block_tokens = kStandInTokens, .device_blocks = options.capacity_blocks + 1, .policy = options.policy};
   if (options.capacity_blocks < 1) {
     return absl::InvalidArgumentError("a cache of no blocks finds nothing; give it at least one");
+  }
+  if (options.disk_blocks > 0 && options.host_blocks == 0) {
+    return absl::InvalidArgumentError("the disk is reached through host memory; give it at least one block");
   }
   if (auto status = PrefixStore::Validate(store); !status.ok()) return status;
   Replayer replayer(trace, options, store, now_ns);

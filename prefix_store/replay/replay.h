@@ -13,6 +13,7 @@
 //     itself are held while room is made.
 //   * It refuses a prompt larger than its memory. Such a prompt is cut to `capacity_blocks`, which is what a cache
 //     trimmed afterwards keeps of it; the blocks cut off count as asked for, and as not found.
+// With lower tiers, what they move takes no time and is done before the next request; all that they have is loaded.
 //
 // Thread-safety: none; each Replay makes a store of its own.
 //
@@ -34,6 +35,8 @@ namespace headstart {
 
 struct ReplayOptions {
   int64_t capacity_blocks = 0;  // of the device; REQUIRED, at least 1
+  int64_t host_blocks = 0;      // of host memory
+  int64_t disk_blocks = 0;      // of the disk, which is reached through host memory: needs some of that
   EvictionPolicyKind policy = PrefixStoreOptions().policy;
 };
 

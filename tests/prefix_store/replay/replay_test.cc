@@ -123,5 +123,20 @@ TEST(HitRatioPlot, DrawsEachCurve) {
   EXPECT_EQ(HitRatioPlot("", {}).find("inf"), std::string::npos);
 }
 
+TEST(Replay, LowerTiersKeepWhatTheDeviceCannot) {
+  std::vector<std::vector<int32_t>> requests;
+  for (int32_t round = 0; round < 2; ++round) {
+    for (int32_t i = 0; i < 20; ++i) requests.push_back({100 * i, 100 * i + 1, 100 * i + 2});
+  }
+  const auto result =
+      Replay(Make(requests), {.capacity_blocks = 6, .host_blocks = 12, .disk_blocks = 1000}, [] { return 0; });
+  ASSERT_OK(result);
+  ASSERT_EQ(result->hits.size(), 3);
+  EXPECT_EQ(result->block_hit_ratio(), 0.5) << "the second round finds all of the first";
+  EXPECT_GT(result->hits[2].blocks, 20);
+  EXPECT_THAT(Replay(Make(requests), {.capacity_blocks = 6, .disk_blocks = 10}, [] { return 0; }),
+              StatusIs(absl::StatusCode::kInvalidArgument, ::testing::HasSubstr("host memory")));
+}
+
 }  // namespace
 }  // namespace headstart::testing
