@@ -32,6 +32,7 @@ Tokens RandomTokens(std::mt19937& random, int64_t count) {
 void Put(PrefixStore& store, const Tokens& tokens) {
   auto blocks = store.Acquire({.tokens = tokens});
   blocks->CopiesDone();
+  blocks->Take(std::ssize(tokens));
   blocks->Publish(tokens);
 }
 
@@ -145,6 +146,7 @@ void BM_LookupAsTenant(benchmark::State& state, Forest& (*make)()) {
   Forest& forest = make();
   const Tokens own = {TokenId{1}, TokenId{2}};
   auto blocks = forest.store->Acquire({.scope = Scope::Tenant("acme"), .tokens = own});
+  blocks->Take(std::ssize(own));
   blocks->Publish(own);
   size_t next = 0;
   for (auto _ : state) {
@@ -173,6 +175,7 @@ void BM_PublishDecodeStep(benchmark::State& state) {
       state.SkipWithError("the pool is used up");
       break;
     }
+    blocks->Take(std::ssize(tokens));
     benchmark::DoNotOptimize(blocks->Publish(tokens));
   }
 }
