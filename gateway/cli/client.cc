@@ -1,19 +1,11 @@
 #include "gateway/cli/client.h"
 
 #include "absl/time/clock.h"
-#include "fmt/format.h"
-#include "gateway/errors/grpc_status.h"
+#include "gateway/cli/connection.h"
 #include "grpcpp/client_context.h"
-#include "grpcpp/create_channel.h"
 
 namespace headstart {
 namespace {
-
-std::shared_ptr<grpc::Channel> Connect(const std::string& address) {
-  grpc::ChannelArguments arguments;
-  arguments.SetMaxReceiveMessageSize(-1);
-  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
-}
 
 void Take(const v1::GenerateDelta& delta, absl::Time start, Answer& answer,
           const std::function<void(std::string_view)>& on_text) {
@@ -25,16 +17,7 @@ void Take(const v1::GenerateDelta& delta, absl::Time start, Answer& answer,
 }  // namespace
 
 Client::Client(const std::string& address)
-    : address_(address), stub_(v1::InferenceService::NewStub(Connect(address))) {}
-
-absl::Status Client::Explain(const grpc::Status& status) const {
-  // Statuses of our own server carry details; one without comes from the connection.
-  if (status.error_code() == grpc::StatusCode::UNAVAILABLE && status.error_details().empty()) {
-    return absl::UnavailableError(fmt::format(
-        "no server answers at {}; start one with `headstart serve`, or name its address with --server", address_));
-  }
-  return FromGrpcStatus(status);
-}
+    : address_(address), stub_(v1::InferenceService::NewStub(ConnectTo(address))) {}
 
 absl::StatusOr<Answer> Client::Generate(const v1::GenerateRequest& request,
                                         const std::function<void(std::string_view)>& on_text) {
@@ -48,7 +31,7 @@ absl::StatusOr<Answer> Client::Generate(const v1::GenerateRequest& request,
     if (event.has_delta()) Take(event.delta(), start, answer, on_text);
     if (event.has_finished()) answer.finished = std::move(*event.mutable_finished());
   }
-  if (const grpc::Status status = stream->Finish(); !status.ok()) return Explain(status);
+  if (const grpc::Status status = stream->Finish(); !status.ok()) return ExplainCall(status, address_);
   return answer;
 }
 
@@ -56,7 +39,7 @@ absl::StatusOr<v1::CountTokensResponse> Client::CountTokens(const v1::CountToken
   grpc::ClientContext context;
   v1::CountTokensResponse response;
   const grpc::Status status = stub_->CountTokens(&context, request, &response);
-  if (!status.ok()) return Explain(status);
+  if (!status.ok()) return ExplainCall(status, address_);
   return response;
 }
 
@@ -64,7 +47,7 @@ absl::StatusOr<v1::ListModelsResponse> Client::ListModels() {
   grpc::ClientContext context;
   v1::ListModelsResponse response;
   const grpc::Status status = stub_->ListModels(&context, {}, &response);
-  if (!status.ok()) return Explain(status);
+  if (!status.ok()) return ExplainCall(status, address_);
   return response;
 }
 

@@ -13,7 +13,6 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "grpcpp/channel.h"
 #include "headstart/v1/inference.grpc.pb.h"
 
 namespace headstart {
@@ -37,8 +36,6 @@ class Client {
   absl::StatusOr<v1::ListModelsResponse> ListModels();
 
  private:
-  absl::Status Explain(const grpc::Status& status) const;
-
   std::string address_;
   std::unique_ptr<v1::InferenceService::Stub> stub_;
 };

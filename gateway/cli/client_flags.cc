@@ -5,6 +5,8 @@
 #include <optional>
 
 #include "CLI/CLI.hpp"
+#include "gateway/config/flags.h"
+#include "gateway/services/proto_time.h"
 
 namespace headstart {
 namespace {
@@ -40,6 +42,11 @@ void AddGenerationFlags(CLI::App& app, GenerationFlags& flags) {
   app.add_flag("--ignore-eos", flags.ignore_eos, "Go on past the model's own end tokens");
   app.add_flag("--no-cache-read", flags.no_cache_read, "Compute the whole prompt");
   app.add_flag("--no-cache-write", flags.no_cache_write, "Keep nothing of this request");
+  AddChoice<v1::CachePriority>(
+      app, "--cache-priority", flags.cache_priority,
+      {{"low", v1::CACHE_PRIORITY_LOW}, {"normal", v1::CACHE_PRIORITY_NORMAL}, {"high", v1::CACHE_PRIORITY_HIGH}},
+      "How long what this request leaves in the cache is kept when room is needed");
+  AddDuration(app, "--cache-ttl", flags.cache_ttl, "How long it may be found; inf is until it is evicted");
   app.add_flag("--json", flags.json, "Print the answer, usage and timings as one JSON object");
 }
 
@@ -54,6 +61,8 @@ v1::GenerateRequest ToRequest(const GenerationFlags& flags) {
   request.set_ignore_eos(flags.ignore_eos);
   request.mutable_cache()->set_read(!flags.no_cache_read);
   request.mutable_cache()->set_write(!flags.no_cache_write);
+  request.mutable_cache()->set_priority(flags.cache_priority);
+  if (flags.cache_ttl < absl::InfiniteDuration()) Set(flags.cache_ttl, request.mutable_cache()->mutable_ttl());
   return request;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "CLI/App.hpp"
+#include "absl/time/time.h"
 #include "headstart/v1/inference.pb.h"
 
 namespace headstart {
@@ -25,6 +26,8 @@ struct GenerationFlags {
   bool ignore_eos = false;
   bool no_cache_read = false;
   bool no_cache_write = false;
+  v1::CachePriority cache_priority = v1::CACHE_PRIORITY_NORMAL;
+  absl::Duration cache_ttl = absl::InfiniteDuration();
   bool json = false;
 };
 

@@ -62,6 +62,7 @@ int Main(int argc, char** argv) {
   AddChatCommand(app, action);
   AddCountCommand(app, action);
   AddModelsCommand(app, action);
+  AddCacheCommand(app, action);
   AddSynthCommand(app, action);
   AddReplayCommand(app, action);
   AddDemoCommand(app, action);

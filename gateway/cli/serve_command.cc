@@ -38,10 +38,13 @@ spdlog::logger MakeLogger(const ServeFlags& flags) {
   return logger;
 }
 
-absl::StatusOr<std::unique_ptr<Engine>> LoadEngine(const ServeFlags& flags) {
+// The logger outlives the engine.
+absl::StatusOr<std::unique_ptr<Engine>> LoadEngine(const ServeFlags& flags, spdlog::logger& logger) {
   auto source = OpenModelByName(flags.model);
   if (!source.ok()) return source.status();
-  return Engine::Create(*std::move(source), flags.engine, PrintLoadProgress(flags.model));
+  EngineOptions options = flags.engine;
+  options.on_event = [&logger](const std::string& event) { logger.warn("engine: {}", event); };
+  return Engine::Create(*std::move(source), options, PrintLoadProgress(flags.model));
 }
 
 void PrintReady(ServiceHost& host) {
@@ -74,12 +77,16 @@ bool DrainUntil(ServiceHost& host, SignalWaiter& signals, const ServeFlags& flag
 }
 
 int Serve(const ServeFlags& flags) {
+  if (auto status = CheckEngineFlags(flags.engine); !status.ok()) {
+    PrintError(status);
+    return kExitUsage;
+  }
   SignalWaiter signals;  // first, so that every thread that follows leaves signals to it
   spdlog::logger logger = MakeLogger(flags);
   RequestLog request_log(logger);
   const auto authenticator = OpenAuthenticator();
   if (auto status = ServiceHost::CheckOptions(flags.host, *authenticator); !status.ok()) return PrintError(status);
-  auto engine = LoadEngine(flags);
+  auto engine = LoadEngine(flags, logger);
   if (!engine.ok()) return PrintError(engine.status());
   auto host = ServiceHost::Start(*std::move(engine), flags.host, *authenticator, request_log);
   if (!host.ok()) return PrintError(host.status());
@@ -119,6 +126,7 @@ void AddServeCommand(CLI::App& app, Action& action) {
       "\nExamples:\n"
       "  headstart serve\n"
       "  headstart serve --model /models/Qwen3-0.6B --listen 127.0.0.1:9000 --kv-cache-size 4GiB --threads 8\n"
+      "  headstart serve --host-cache-size 16GiB --disk-cache-dir /var/cache/headstart --disk-cache-size 64GiB\n"
       "  headstart serve --config headstart.toml      # [serve] / listen = \"127.0.0.1:9000\" / kv-cache-size = "
       "\"4GiB\"\n");
   AddServeFlags(*command, *flags);

@@ -1,6 +1,8 @@
 #include "gateway/config/engine_flags.h"
 
 #include "CLI/CLI.hpp"
+#include "fmt/format.h"
+#include "gateway/config/byte_size.h"
 #include "gateway/config/flags.h"
 
 namespace headstart {
@@ -27,6 +29,22 @@ void AddBehaviour(CLI::App& app, EngineOptions& options) {
       "What is forgotten first");
 }
 
+void AddTiers(CLI::App& app, EngineOptions& options) {
+  AddByteSize(app, "--host-cache-size", options.host_cache_bytes,
+              "Host memory for what no longer fits --kv-cache-size; 0 is none");
+  app.add_option("--disk-cache-dir", options.disk_cache_directory,
+                 "Folder for what no longer fits host memory, kept for the next start; needs --disk-cache-size");
+  AddByteSize(app, "--disk-cache-size", options.disk_cache_bytes,
+              "Most that all files in --disk-cache-dir take, such as 64GiB");
+  app.add_option("--io-threads", options.io_threads, "Threads that move cached blocks between memory and disk")
+      ->check(CLI::Range(1, kMaxThreads))
+      ->capture_default_str();
+  app.add_option("--pinned-share", options.pinned_percent,
+                 "Percent of --kv-cache-size that registered prefixes may hold")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str();
+}
+
 void AddLimits(CLI::App& app, EngineOptions& options) {
   app.add_option("--max-queue", options.max_queue, "Requests that may wait; further ones are refused")
       ->check(CLI::Range(1, kMaxTokens))
@@ -47,7 +65,24 @@ void AddLimits(CLI::App& app, EngineOptions& options) {
 
 void AddEngineFlags(CLI::App& app, EngineOptions& options) {
   AddBehaviour(app, options);
+  AddTiers(app, options);
   AddLimits(app, options);
+}
+
+absl::Status CheckEngineFlags(const EngineOptions& options) {
+  const std::string& directory = options.disk_cache_directory;
+  if (!directory.empty() && options.disk_cache_bytes == 0) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--disk-cache-dir is \"{}\", but --disk-cache-size is 0; say how much may be written there, "
+        "such as --disk-cache-size 64GiB",
+        directory));
+  }
+  if (directory.empty() && options.disk_cache_bytes > 0) {
+    return absl::InvalidArgumentError(
+        fmt::format("--disk-cache-size is {}, but --disk-cache-dir is not given; name the folder to write to",
+                    FormatByteSize(options.disk_cache_bytes)));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace headstart

@@ -1,0 +1,73 @@
+#include <memory>
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "fmt/format.h"
+#include "gateway/cli/cache_client.h"
+#include "gateway/cli/cache_commands.h"
+#include "gateway/cli/client_flags.h"
+#include "gateway/cli/report.h"
+#include "gateway/config/byte_size.h"
+#include "prefix_store/tier/disk_tier.h"
+
+namespace headstart {
+namespace {
+
+struct VerifyFlags {
+  ClientFlags client;
+  std::string directory;
+  bool json = false;
+};
+
+v1::VerifyDiskResponse ToResponse(const VerifyReport& report) {
+  v1::VerifyDiskResponse response;
+  response.set_blocks(report.blocks);
+  response.set_bytes(report.bytes);
+  response.set_bad_blocks(report.bad_blocks);
+  return response;
+}
+
+absl::StatusOr<v1::VerifyDiskResponse> VerifyStopped(const VerifyFlags& flags) {
+  auto report = DiskTier::VerifyDirectory(flags.directory, [](const BadBlock& bad) {
+    fmt::print(stderr, "bad block at depth {}: {}\n", bad.depth, std::string(bad.status.message()));
+  });
+  if (!report.ok()) return report.status();
+  return ToResponse(*report);
+}
+
+int Verify(const VerifyFlags& flags) {
+  auto report = flags.directory.empty() ? CacheClient(flags.client.server).VerifyDisk() : VerifyStopped(flags);
+  if (!report.ok()) return PrintError(report.status());
+  if (flags.json) {
+    PrintJson(*report);
+  } else {
+    PrintNow(fmt::format("verified {} blocks, {}: {} bad\n", report->blocks(), ReadableByteSize(report->bytes()),
+                         report->bad_blocks()));
+  }
+  if (report->bad_blocks() == 0) return kExitOk;
+  return PrintError(
+      absl::DataLossError(fmt::format("{} of {} blocks are damaged; they are never handed out, and what they held is "
+                                      "computed anew when it is asked for",
+                                      report->bad_blocks(), report->blocks())));
+}
+
+}  // namespace
+
+void AddCacheVerifyCommand(CLI::App& cache, Action& action) {
+  auto flags = std::make_shared<VerifyFlags>();
+  CLI::App* command = cache.add_subcommand("verify", "Read every block on disk and count the damaged ones");
+  command->footer(
+      "\nEnds with 0 when every block is good, and with 1 otherwise. Changes nothing.\n"
+      "\nExamples:\n"
+      "  headstart cache verify                                 a running server's disk\n"
+      "  headstart cache verify --dir /var/cache/headstart      a stopped server's\n");
+  CLI::Option* directory =
+      command->add_option("--dir", flags->directory, "The --disk-cache-dir of a server that is stopped");
+  command->add_option("--server", flags->client.server, "Address of the server")
+      ->capture_default_str()
+      ->excludes(directory);
+  command->add_flag("--json", flags->json, "Print one JSON object");
+  command->callback([flags, &action] { action = [flags] { return Verify(*flags); }; });
+}
+
+}  // namespace headstart
