@@ -106,6 +106,8 @@ std::unique_ptr<SequenceState> PrefixStoreCore::CarryOut(const Plan& plan, const
   sequence->store = this;
   sequence->scope = scopes_.Intern(request.scope);
   sequence->publishes = request.write_cache;
+  sequence->priority = request.priority;
+  sequence->ttl = request.ttl;
   sequence->cached_tokens = sequence->counted_tokens = MatchedTokens(plan.match);
   sequence->miss_reason = plan.miss_reason;
   CountTiers(plan, *sequence);
@@ -236,7 +238,17 @@ void PrefixStoreCore::Take(SequenceState& sequence, int64_t tokens) {
 
 void PrefixStoreCore::CopiesDone(SequenceState& sequence) {
   sequence.copies.clear();
-  if (sequence.copied) residence_.Release(*std::exchange(sequence.copied, std::nullopt));
+  if (!sequence.copied) return;
+  const BlockId copied = *std::exchange(sequence.copied, std::nullopt);
+  residence_.Keep(copied, ExpiryOf(sequence), sequence.priority);
+  residence_.Release(copied);
+}
+
+// The clock is asked by those alone who gave a time to live. Never earlier than at the call before, whatever the clock
+// does: what came later is given to all blocks before what came earlier.
+uint32_t PrefixStoreCore::ExpiryOf(SequenceState& sequence) const {
+  if (sequence.ttl == absl::InfiniteDuration()) return kNever;
+  return sequence.keep = LaterExpiry(sequence.keep, ExpiryAfter(wall_clock_(), sequence.ttl));
 }
 
 // What the policies learn from: which cached prefixes this sequence was made of. One that never got what it found has
@@ -263,7 +275,11 @@ void PrefixStoreCore::Release(SequenceState& sequence) {
   CopiesDone(sequence);
   if (sequence.tree_blocks > 0) SettleLast(sequence);
   RecordUse(sequence);
-  for (auto block = sequence.blocks.rbegin(); block != sequence.blocks.rend(); ++block) residence_.Release(*block);
+  const uint32_t keep = ExpiryOf(sequence);
+  for (auto block = sequence.blocks.rbegin(); block != sequence.blocks.rend(); ++block) {
+    residence_.Keep(*block, keep, sequence.priority);
+    residence_.Release(*block);
+  }
 }
 
 // What is left to do at the end of a path: memory that it held to grow, and the hits that it has found.
@@ -287,6 +303,9 @@ bool PrefixStoreCore::IsLoading(const SequenceState& sequence) const {
 void PrefixStoreCore::Abandon(SequenceState& sequence) {
   auto rest = std::make_unique<SequenceState>();
   rest->store = this;
+  rest->priority = sequence.priority;
+  rest->ttl = sequence.ttl;
+  rest->keep = sequence.keep;
   rest->path_blocks = rest->tree_blocks = std::exchange(sequence.path_blocks, 0);
   rest->copied = std::exchange(sequence.copied, std::nullopt);
   const auto end = sequence.blocks.begin() + rest->path_blocks;

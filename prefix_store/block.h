@@ -43,17 +43,19 @@ struct Block {
   SlotIndex device = kNoSlot;
   SlotIndex host = kNoSlot;
   uint32_t leases = 0;     // sequences and pins that hold it
+  uint32_t pins = 0;       // of those, the pins
   uint32_t hits = 0;       // acquisitions that found it
   uint32_t depth = 0;      // blocks before it in its sequence
   uint32_t expires = 0;    // second of the store's wall clock from which it counts as gone; 0 is never
   uint16_t transfers = 0;  // that read or write its bytes now
-  int8_t priority = 0;
+  int8_t priority = 0;     // the highest of those that used it
   bool on_disk = false;
-  bool loading = false;  // its device slot is being filled by a transfer
-  bool failed = false;   // its bytes did not come: the slot holds none
-  bool storing = false;  // a transfer writes it to disk
-  bool leaving = false;  // and takes it out of host memory when it is done: it counts as gone from there already
-  uint8_t tracked = 0;   // tiers whose policy may choose it, a bit for each TierKind
+  bool loading = false;   // its device slot is being filled by a transfer
+  bool failed = false;    // its bytes did not come: the slot holds none
+  bool storing = false;   // a transfer writes it to disk
+  bool leaving = false;   // and takes it out of host memory when it is done: it counts as gone from there already
+  bool expiring = false;  // the queue of those that expire has it
+  uint8_t tracked = 0;    // tiers whose policy may choose it, a bit for each TierKind
 
   bool cached() const { return node != nullptr; }
   bool on_device() const { return device != kNoSlot; }

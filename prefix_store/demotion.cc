@@ -66,7 +66,7 @@ bool Tiering::MakeRoomOnDisk(std::optional<BlockId> kept) {
     if (!victim) return false;
     const Block& record = pool_[*victim];
     if (record.on_device() || record.in_host()) {
-      removals_.push_back({.key = record.key, .depth = record.depth});
+      removals_.Ask({.key = record.key, .depth = record.depth});
       --disk_blocks_;
       residence_.LeaveDisk(*victim);
     } else {
@@ -76,8 +76,13 @@ bool Tiering::MakeRoomOnDisk(std::optional<BlockId> kept) {
   return true;
 }
 
-void Tiering::Forget(BlockId block) {
-  residence_.Forget(block, [this](BlockId forgotten) { LeftTree(forgotten); });
+int64_t Tiering::Forget(BlockId block, std::optional<Gone> why) {
+  int64_t unleased = 0;
+  residence_.Forget(block, why, [&](BlockId forgotten) {
+    LeftTree(forgotten);
+    if (pool_[forgotten].leases == 0) ++unleased;
+  });
+  return unleased;
 }
 
 void Tiering::Drop(BlockId block) {
@@ -87,9 +92,10 @@ void Tiering::Drop(BlockId block) {
 
 void Tiering::LeftTree(BlockId block) {
   Block& record = pool_[block];
+  if (record.storing) removals_.Expect(block);
   if (!record.on_disk) return;
   record.on_disk = false;
-  removals_.push_back({.key = record.key, .depth = record.depth});
+  removals_.Ask({.key = record.key, .depth = record.depth});
   --disk_blocks_;
 }
 

@@ -1,4 +1,5 @@
-// GhostList: the hashes of prefixes evicted lately, so that a miss can say "evicted" and not "new".
+// GhostList: the hashes of prefixes that went lately, and why, so that a miss can say "evicted" or "expired" and not
+// "new".
 //
 // Thread-safety: none; the scheduler thread's.
 // Bounded: the oldest is forgotten for the newest. A colliding hash can make a reason wrong, never a hit.
@@ -8,18 +9,23 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
+#include "absl/container/flat_hash_map.h"
 
 namespace headstart {
+
+// Why a block left the cache.
+enum class Gone : uint8_t { kEvicted, kExpired };
 
 class GhostList {
  public:
   explicit GhostList(int64_t capacity) : capacity_(static_cast<size_t>(capacity)) {}
 
-  void Remember(uint64_t hash) {
-    if (!hashes_.insert(hash).second) return;
+  // Of one that went twice, the last reason counts.
+  void Remember(uint64_t hash, Gone why) {
+    if (!hashes_.insert_or_assign(hash, why).second) return;
     if (order_.size() < capacity_) {
       order_.push_back(hash);
       return;
@@ -29,7 +35,10 @@ class GhostList {
     oldest_ = (oldest_ + 1) % capacity_;
   }
 
-  bool Contains(uint64_t hash) const { return hashes_.contains(hash); }
+  std::optional<Gone> Find(uint64_t hash) const {
+    const auto found = hashes_.find(hash);
+    return found == hashes_.end() ? std::nullopt : std::optional<Gone>(found->second);
+  }
   bool empty() const { return hashes_.empty(); }
 
   void Clear() {
@@ -42,7 +51,7 @@ class GhostList {
   size_t capacity_;
   std::vector<uint64_t> order_;  // a ring once it is full
   size_t oldest_ = 0;
-  absl::flat_hash_set<uint64_t> hashes_;
+  absl::flat_hash_map<uint64_t, Gone> hashes_;
 };
 
 }  // namespace headstart

@@ -99,7 +99,7 @@ absl::Status Tiering::Recover(ScopeTable& scopes, absl::Time now) {
   const absl::Status status = tiers_.disk->Recover([&](const PrefixKey& key, const BlockMeta& meta) {
     ++disk_blocks_;
     if (!RecoverBlock(recovery, key, meta)) {
-      removals_.push_back({.key = key, .depth = meta.depth});
+      removals_.Ask({.key = key, .depth = meta.depth});
       --disk_blocks_;
     }
     return true;
@@ -126,14 +126,26 @@ bool Tiering::RecoverBlock(Recovery& recovery, const PrefixKey& key, const Block
   record.on_disk = true;
   record.hits = meta.hits;
   record.priority = meta.priority;
-  record.expires =
-      meta.expires == absl::InfiniteFuture() ? 0 : static_cast<uint32_t>(absl::ToUnixSeconds(meta.expires));
+  record.expires = meta.expires == absl::InfiniteFuture() ? kNever : SecondOf(meta.expires);
   record.last_use.at = residence_.now();
   const auto redundant = tree_.Insert(at, scope, meta.tokens, block);
   if (redundant) Drop(*redundant);
   residence_.Cached(block);
+  if (record.expires != kNever || record.priority != 0) KeepPath(block);
   if (length == tree_.block_tokens()) recovery.known.emplace(key, block);
   return true;
+}
+
+// Records say what was known when they were written. One that was written later may say that those before it were to be
+// kept for longer.
+void Tiering::KeepPath(BlockId block) {
+  const Block& record = pool_[block];
+  for (auto before = tree_.Before(block); before; before = tree_.Before(*before)) {
+    const Block& above = pool_[*before];
+    const bool kept = LaterExpiry(above.expires, record.expires) == above.expires;
+    if (kept && above.priority >= record.priority) return;
+    residence_.Keep(*before, record.expires, record.priority);
+  }
 }
 
 bool Tiering::Fits(const TreePosition& at, const ScopeTable::Use& scope, const BlockMeta& meta) const {

@@ -38,6 +38,7 @@ Residence::Clock ClockOf(const PrefixStoreOptions& options) {
 
 PrefixStoreCore::PrefixStoreCore(const PrefixStoreOptions& options, const PrefixStoreTiers& tiers)
     : options_(options),
+      wall_clock_(options.wall_clock ? options.wall_clock : [] { return absl::Now(); }),
       hasher_(options.hash_bits, options.hash_seed),
       scopes_(hasher_),
       pool_(options.device_blocks, CapacityOf(tiers.host)),
@@ -50,6 +51,7 @@ PrefixStoreCore::PrefixStoreCore(const PrefixStoreOptions& options, const Prefix
       in_flight_(options.block_tokens, hasher_) {}
 
 void PrefixStoreCore::Poll() {
+  ForgetExpired();
   tiering_.Poll();
   if (!loading_.empty()) AdvanceLoads();
   if (!abandoned_.empty()) ReleaseAbandoned();
@@ -70,29 +72,60 @@ Match PrefixStoreCore::Lookup(const Scope& scope, TokenSpan tokens) const {
 
 // The last token is left out: its logits are wanted, so it is always computed.
 TreeMatch PrefixStoreCore::FindMatch(ScopeId scope, TokenSpan tokens) const {
-  return tree_.Match(scope, tokens.first(tokens.size() - 1));
+  return WithoutExpired(tree_.Match(scope, tokens.first(tokens.size() - 1)));
+}
+
+// Cuts a match where it has expired. Where two branches match, the deeper one was chosen, expired or not: until Poll
+// has taken the expired one away, the hit is the shorter for it.
+TreeMatch PrefixStoreCore::WithoutExpired(TreeMatch match) const {
+  const uint32_t next = residence_.next_expiry();
+  if (next == kNever) return match;
+  const uint32_t now = SecondOf(wall_clock_());
+  if (now < next) return match;
+  const auto expired = [&](BlockId block) { return IsExpired(pool_[block], now); };
+  const TreePosition end = tree_.EndBefore(expired, match.at);
+  const bool whole = end.blocks == match.at.blocks;
+  if (whole && !(match.partial && expired(*match.partial))) return match;
+  return {.at = end, .expired = true};
+}
+
+// As many at a time as take less than a step's own work.
+void PrefixStoreCore::ForgetExpired() {
+  constexpr int kMostAtATime = 256;
+  if (residence_.next_expiry() == kNever) return;
+  const uint32_t now = SecondOf(wall_clock_());
+  for (int i = 0; i < kMostAtATime; ++i) {
+    const auto block = residence_.Due(now);
+    if (!block) return;
+    tiering_.Forget(*block, Gone::kExpired);
+    ++counts_.expired_blocks;
+  }
 }
 
 MissReason PrefixStoreCore::WhyNotMore(const Scope& scope, TokenSpan tokens, const TreeMatch& match) const {
   if (tokens.size() == 1) return MissReason::kShorterThanBlock;
   const int64_t matched = MatchedTokens(match);
   if (matched == std::ssize(tokens) - 1) return MissReason::kNone;
-  if (WasEvicted(scope, tokens, match)) return MissReason::kEvicted;
+  if (match.expired) return MissReason::kExpired;
+  if (const auto gone = WhyGone(scope, tokens, match)) {
+    return *gone == Gone::kExpired ? MissReason::kExpired : MissReason::kEvicted;
+  }
   return matched > 0 && match.goes_on ? MissReason::kDiverged : MissReason::kNew;
 }
 
-// Asks the memory of evictions for the next block as a whole and as a tail of any length.
-bool PrefixStoreCore::WasEvicted(const Scope& scope, TokenSpan tokens, const TreeMatch& match) const {
-  if (ghosts_.empty()) return false;
+// Asks the memory of what went for the next block as a whole and as a tail of any length.
+std::optional<Gone> PrefixStoreCore::WhyGone(const Scope& scope, TokenSpan tokens, const TreeMatch& match) const {
+  if (ghosts_.empty()) return std::nullopt;
   const uint64_t before = tree_.HashAt(match.at);
   const TokenSpan rest = tokens.subspan(match.at.blocks * options_.block_tokens);
   const int64_t longest = std::min<int64_t>(std::ssize(rest), options_.block_tokens);
   for (int64_t length = longest; length > match.partial_tokens; --length) {
     const uint64_t hash = hasher_.Chain(before, rest.first(length));
-    if (ghosts_.Contains(scopes_.Salted(hash, kPublicScope))) return true;
-    if (!scope.is_public() && ghosts_.Contains(scopes_.Salted(hash, scope))) return true;
+    if (const auto gone = ghosts_.Find(scopes_.Salted(hash, kPublicScope))) return gone;
+    if (scope.is_public()) continue;
+    if (const auto gone = ghosts_.Find(scopes_.Salted(hash, scope))) return gone;
   }
-  return false;
+  return std::nullopt;
 }
 
 TokensByTier PrefixStoreCore::ByTier(const TreeMatch& match) const {
@@ -116,10 +149,24 @@ int64_t PrefixStoreCore::Flush() {
   tree_.Clear([&](BlockId block) {
     tiering_.LeftTree(block);
     if (pool_[block].leases == 0) ++forgotten;
-    if (!pool_[block].held()) pool_.Free(block);
+    residence_.Uncached(block);
   });
   // What runs now was built on what is being forgotten, so none of it may come back.
   for (SequenceState* sequence : running_) StopPublishing(*sequence);
+  return forgotten;
+}
+
+int64_t PrefixStoreCore::PurgeTenant(std::string_view tenant) {
+  const auto theirs = [&](ScopeId id) {
+    const Scope& scope = scopes_.Get(id);
+    return !scope.is_public() && scope.tenant() == tenant;
+  };
+  int64_t forgotten = 0;
+  for (const BlockId top : tree_.Tops(theirs)) forgotten += tiering_.Forget(top, std::nullopt);
+  for (SequenceState* sequence : running_) {
+    if (theirs(sequence->scope.id())) StopPublishing(*sequence);
+  }
+  tiering_.WantRemoved();
   return forgotten;
 }
 
@@ -130,6 +177,7 @@ PrefixStoreStats PrefixStoreCore::stats() const {
   stats.evictable_blocks = residence_.evictable_device();
   stats.leased_blocks = stats.pool_blocks - stats.free_blocks - stats.evictable_blocks;
   stats.reserved_blocks = reserved_blocks_;
+  stats.pinned_blocks = pinned_blocks_;
   stats.cached_tokens = tree_.tokens();
   stats.nodes = tree_.nodes();
   tiering_.AddStats(stats);
@@ -147,6 +195,10 @@ absl::Status PrefixStore::Validate(const PrefixStoreOptions& options) {
   if (options.device_blocks < 1 || options.device_blocks > kMaxDeviceBlocks) {
     return absl::InvalidArgumentError(
         fmt::format("device_blocks is {}; it must be from 1 to {}", options.device_blocks, kMaxDeviceBlocks));
+  }
+  if (options.pinned_percent < 0 || options.pinned_percent > 100) {
+    return absl::InvalidArgumentError(
+        fmt::format("pinned_percent is {}; it must be from 0 to 100", options.pinned_percent));
   }
   if (options.hash_bits < 0 || options.hash_bits > 64) {
     return absl::InvalidArgumentError(fmt::format("hash_bits is {}; it must be from 0 to 64", options.hash_bits));
@@ -168,11 +220,20 @@ absl::StatusOr<SequenceBlocks> PrefixStore::Acquire(const AcquireRequest& reques
   return SequenceBlocks(*std::move(sequence));
 }
 
+absl::StatusOr<PinnedPrefix> PrefixStore::Pin(const Scope& scope, std::span<const TokenId> tokens) {
+  auto pin = core_->Pin(scope, tokens);
+  if (!pin.ok()) return pin.status();
+  return PinnedPrefix(*std::move(pin));
+}
+
 absl::Status PrefixStore::Recover() { return core_->Recover(); }
 void PrefixStore::Poll() { core_->Poll(); }
 void PrefixStore::Computed(int64_t tokens, absl::Duration elapsed) { core_->Computed(tokens, elapsed); }
 int64_t PrefixStore::StoreAll() { return core_->StoreAll(); }
 int64_t PrefixStore::Flush() { return core_->Flush(); }
+int64_t PrefixStore::PurgeTenant(std::string_view tenant) { return core_->PurgeTenant(tenant); }
+bool PrefixStore::RemovalsPending() const { return core_->RemovalsPending(); }
+absl::Time PrefixStore::NextExpiry() const { return core_->NextExpiry(); }
 const PrefixStoreOptions& PrefixStore::options() const { return core_->options(); }
 PrefixStoreStats PrefixStore::stats() const { return core_->stats(); }
 absl::Status PrefixStore::Check() const { return core_->Check(); }

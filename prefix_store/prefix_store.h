@@ -30,10 +30,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "prefix_store/eviction/policy.h"
 #include "prefix_store/eviction/policy_kind.h"
@@ -57,9 +59,14 @@ struct PrefixStoreOptions {
   int block_tokens = 16;      // tokens a block holds: a power of two, 8 to 256
   int64_t device_blocks = 0;  // slots of device memory; REQUIRED, at least 1
   EvictionPolicyKind policy = EvictionPolicyKind::kHitDensity;
+  int pinned_percent = 50;  // of the device's blocks that pins together may hold: 0 to 100
 
   // Time since any moment in the past; never goes back. Default: the machine's steady clock.
   std::function<AgeMs()> clock = nullptr;
+
+  // The time of day, which decides what has expired. It may go back: then what was to expire is kept for longer.
+  // Default: absl::Now.
+  std::function<absl::Time()> wall_clock = nullptr;
 
   // Hears in one sentence of what an operator should know, such as a tier that was turned off. On the scheduler thread.
   std::function<void(const std::string&)> on_event = nullptr;
@@ -91,6 +98,7 @@ enum class MissReason {
   kShorterThanBlock,  // one token, which is always computed
   kDiverged,          // shares its beginning with a cached prompt, which goes on differently at token `matched_tokens`
   kEvicted,           // more was cached and has been evicted since
+  kExpired,           // more was cached and its time to live has passed
   kCachingOff,        // the request asked not to read the cache
   kOtherTenant,
 };
@@ -117,10 +125,16 @@ struct AcquireRequest {
   bool read_cache = true;           // may reuse cached blocks
   bool write_cache = true;          // may publish; also announces the tokens as pending, for others to wait for
   int64_t reserve_tokens = 0;       // blocks for at least so many tokens in all; 0 means tokens.size()
+  int8_t priority = 0;              // what it uses or publishes is kept as the highest of its users asked: −1, 0 or 1
+
+  // What it uses or publishes stays for at least so long after its end, room permitting, and is gone after that unless
+  // another user asked for more. A block whose users have all set one is no hit from the second on in which it expires.
+  absl::Duration ttl = absl::InfiniteDuration();
 };
 
 class PrefixStore;
 class PrefixStoreCore;
+struct PinState;
 struct SequenceState;
 
 // Whether all bytes that an acquisition found are on the device.
@@ -180,11 +194,32 @@ class SequenceBlocks {
   std::unique_ptr<SequenceState> state_;
 };
 
+// Keeps a cached prefix on the device. Move-only; an empty one holds nothing. What it holds is neither evicted nor does
+// it expire while the pin lives; a flush or a purge takes it out of the cache all the same, and its room is free when
+// the pin goes.
+class PinnedPrefix {
+ public:
+  PinnedPrefix();
+  PinnedPrefix(PinnedPrefix&&) noexcept;
+  PinnedPrefix& operator=(PinnedPrefix&&) noexcept;
+  ~PinnedPrefix();
+
+  // Tokens at the start of the prefix that are sure to be found on the device: may be fewer than when it was pinned,
+  // after a flush for example. Pin anew then.
+  int64_t pinned_tokens() const;
+
+ private:
+  friend class PrefixStore;
+  explicit PinnedPrefix(std::unique_ptr<PinState> state);
+  std::unique_ptr<PinState> state_;
+};
+
 // Counts since the start, and levels now. Blocks and tokens; never bytes, which the store does not know.
 struct PrefixStoreStats {
   int64_t pool_blocks = 0;
   int64_t free_blocks = 0;
-  int64_t leased_blocks = 0;     // held by running sequences
+  int64_t leased_blocks = 0;     // held by running sequences or pins
+  int64_t pinned_blocks = 0;     // of those, held by pins
   int64_t reserved_blocks = 0;   // of the free and the evictable ones: promised to running sequences
   int64_t evictable_blocks = 0;  // cached and not leased
   int64_t cached_tokens = 0;     // tokens that the tree can give
@@ -194,6 +229,7 @@ struct PrefixStoreStats {
   int64_t hit_tokens = 0;      // of those, tokens found
   int64_t written_tokens = 0;
   int64_t evicted_blocks = 0;  // from the device
+  int64_t expired_blocks = 0;  // forgotten because their time to live had passed
   int64_t copied_blocks = 0;
 
   // --- the tiers below the device
@@ -232,13 +268,22 @@ class PrefixStore {
   // FAILED_PRECONDITION when the pool could never hold it; INVALID_ARGUMENT for no tokens.
   absl::StatusOr<SequenceBlocks> Acquire(const AcquireRequest& request);
 
-  // Brings into the tree what the disk has kept from before. To be called before anything else. The disk's error, when
-  // it cannot be read; what was found until then is there.
+  // Keeps on the device what is cached there of exactly this prefix: its whole blocks, and the block that has all of
+  // the rest. NOT_FOUND when nothing of it is there (run it first); RESOURCE_EXHAUSTED, with the numbers, when pins
+  // would hold more than their share, or when the rest of the device is promised to running sequences.
+  absl::StatusOr<PinnedPrefix> Pin(const Scope& scope, std::span<const TokenId> tokens);
+
+  // Brings into the tree what the disk has kept from before and has not expired. To be called before anything else. The
+  // disk's error, when it cannot be read; what was found until then is there.
   absl::Status Recover();
 
-  // Takes back what transfers have done since the last call and begins what is due. Cheap when there is nothing.
-  // To be called before each step, and when on_transfer_done says so.
+  // Takes back what transfers have done since the last call, begins what is due, and forgets, some at a time, what has
+  // expired. Cheap when there is nothing. To be called before each step, when on_transfer_done says so, and at
+  // NextExpiry(): what has expired is no hit any more, but takes room until then.
   void Poll();
+
+  // When something expires next; absl::InfiniteFuture() when nothing does.
+  absl::Time NextExpiry() const;
 
   // A step computed so many prompt tokens: what loading is weighed against.
   void Computed(int64_t tokens, absl::Duration elapsed);
@@ -250,6 +295,14 @@ class PrefixStore {
   // Forgets every block that is not leased; returns how many. Leased ones are forgotten when their holders let go:
   // no later lookup finds them.
   int64_t Flush();
+
+  // The same for the scopes of one tenant, in all tiers; its running sequences publish nothing more. Its records leave
+  // the disk in transfers, so a purge is not to be acknowledged before RemovalsPending() is false: then none of them
+  // can be read again, whatever happens to the process or the machine. One that was interrupted before promised
+  // nothing: what it had not removed yet is there again after a restart, until it is purged anew. While the disk fails
+  // (stats().disk_on is false) removals wait, and are tried again when it works.
+  int64_t PurgeTenant(std::string_view tenant);
+  bool RemovalsPending() const;
 
   const PrefixStoreOptions& options() const;
   PrefixStoreStats stats() const;

@@ -17,18 +17,38 @@ absl::Status PrefixStoreCore::Check() const {
   return absl::OkStatus();
 }
 
-// Every lease is a running sequence's, and what a sequence shares is in the tree.
+// Every lease is a running sequence's or a pin's, and what a sequence shares is in the tree.
 absl::Status PrefixStoreCore::CheckLeases() const {
   std::vector<uint32_t> held(pool_.records(), 0);
   for (const SequenceState* sequence : running_) {
     if (const absl::Status status = CheckHeld(*sequence, held); !status.ok()) return status;
   }
+  if (const absl::Status status = CheckPins(held); !status.ok()) return status;
   for (uint32_t i = 0; i < held.size(); ++i) {
     const Block& block = pool_[BlockId{i}];
     if (held[i] == block.leases) continue;
     return absl::InternalError(fmt::format("leases: block {} counts {}, and {} hold it", i, block.leases, held[i]));
   }
   return absl::OkStatus();
+}
+
+absl::Status PrefixStoreCore::CheckPins(std::vector<uint32_t>& held) const {
+  std::vector<uint32_t> pins(pool_.records(), 0);
+  for (const PinState* pin : pins_) {
+    for (const BlockId block : pin->blocks) ++pins[ToIndex(block)];
+  }
+  int64_t pinned = 0;
+  for (uint32_t i = 0; i < pins.size(); ++i) {
+    const Block& block = pool_[BlockId{i}];
+    if (pins[i] != block.pins) return absl::InternalError("pins: a block counts other pins than those that hold it");
+    if (pins[i] > 0 && (!block.on_device() || block.loading)) {
+      return absl::InternalError("pins: a pinned block is not on the device");
+    }
+    pinned += pins[i] > 0 ? 1 : 0;
+    held[i] += pins[i];
+  }
+  if (pinned == pinned_blocks_) return absl::OkStatus();
+  return absl::InternalError(fmt::format("pins: {} blocks are pinned, counted {}", pinned, pinned_blocks_));
 }
 
 absl::Status PrefixStoreCore::CheckHeld(const SequenceState& sequence, std::vector<uint32_t>& held) const {

@@ -14,6 +14,7 @@
 #include "prefix_store/block_pool.h"
 #include "prefix_store/ghost_list.h"
 #include "prefix_store/in_flight.h"
+#include "prefix_store/pin_state.h"
 #include "prefix_store/prefix_store.h"
 #include "prefix_store/prefix_tree.h"
 #include "prefix_store/residence.h"
@@ -29,11 +30,14 @@ class PrefixStoreCore {
 
   // --- prefix_store.cc
   Match Lookup(const Scope& scope, TokenSpan tokens) const;
-  absl::Status Recover() { return tiering_.Recover(scopes_, absl::Now()); }
+  absl::Status Recover() { return tiering_.Recover(scopes_, wall_clock_()); }
   void Poll();
   void Computed(int64_t tokens, absl::Duration elapsed) { tiering_.Computed(tokens, elapsed); }
   int64_t StoreAll() { return tiering_.StoreAll(); }
   int64_t Flush();
+  int64_t PurgeTenant(std::string_view tenant);
+  bool RemovalsPending() const { return tiering_.RemovalsPending(); }
+  absl::Time NextExpiry() const { return TimeOfExpiry(residence_.next_expiry()); }
   PrefixStoreStats stats() const;
   const PrefixStoreOptions& options() const { return options_; }
 
@@ -46,6 +50,11 @@ class PrefixStoreCore {
 
   // --- publish.cc
   int64_t Publish(SequenceState& sequence, TokenSpan tokens);
+
+  // --- pins.cc
+  absl::StatusOr<std::unique_ptr<PinState>> Pin(const Scope& scope, TokenSpan tokens);
+  void Unpin(PinState& pin);
+  int64_t PinnedTokens(const PinState& pin) const;
 
   // --- prefix_store_check.cc
   absl::Status Check() const;
@@ -65,10 +74,12 @@ class PrefixStoreCore {
     return match.at.blocks * options_.block_tokens + match.partial_tokens;
   }
   TreeMatch FindMatch(ScopeId scope, TokenSpan tokens) const;
+  TreeMatch WithoutExpired(TreeMatch match) const;
+  void ForgetExpired();
   TokensByTier ByTier(const TreeMatch& match) const;  // as the tiers are now
   TierKind NearestTier(BlockId block) const;
   MissReason WhyNotMore(const Scope& scope, TokenSpan tokens, const TreeMatch& match) const;
-  bool WasEvicted(const Scope& scope, TokenSpan tokens, const TreeMatch& match) const;
+  std::optional<Gone> WhyGone(const Scope& scope, TokenSpan tokens, const TreeMatch& match) const;
 
   absl::StatusOr<Plan> MakePlan(const AcquireRequest& request);
   void PlanLoads(Plan& plan);
@@ -85,6 +96,7 @@ class PrefixStoreCore {
   void MakeDeviceRoom();
   int64_t Available() const { return residence_.free_device() + residence_.evictable_device() - reserved_blocks_; }
   void RecordUse(const SequenceState& sequence);
+  uint32_t ExpiryOf(SequenceState& sequence) const;
   void SettleLast(const SequenceState& sequence);
   bool IsLoading(const SequenceState& sequence) const;
   void Abandon(SequenceState& sequence);
@@ -94,17 +106,25 @@ class PrefixStoreCore {
   TreePosition PositionOf(const SequenceState& sequence, int64_t block) const;
   int64_t PublishWhole(SequenceState& sequence, TokenSpan block);
   int64_t PublishTail(SequenceState& sequence, TokenSpan tail);
-  void TakeOut(BlockId block);
+  bool TakeOut(BlockId block);
+  void MarkNew(SequenceState& sequence, BlockId block);
   void Share(SequenceState& sequence, int64_t index, BlockId shared);
   void StopPublishing(SequenceState& sequence);
   void Insert(SequenceState& sequence, const TreePosition& at, TokenSpan tokens, BlockId block);
   int64_t Count(SequenceState& sequence, int64_t end, bool written);
 
+  std::vector<BlockId> Pinnable(const Scope& scope, TokenSpan tokens) const;
+  void HoldPin(BlockId block);
+  void LetGoPin(BlockId block);
+  void MovePins(BlockId from, std::optional<BlockId> to);
+
   absl::Status CheckLeases() const;
+  absl::Status CheckPins(std::vector<uint32_t>& held) const;
   absl::Status CheckHeld(const SequenceState& sequence, std::vector<uint32_t>& held) const;
   absl::Status CheckSlots() const;
 
   const PrefixStoreOptions options_;
+  const std::function<absl::Time()> wall_clock_;
   const BlockHasher hasher_;
   ScopeTable scopes_;
   BlockPool pool_;
@@ -119,7 +139,9 @@ class PrefixStoreCore {
   std::vector<SequenceState*> loading_;  // of those: what they found is not all on the device yet; oldest first
   // Paths of sequences that went while their blocks were being loaded: held until that has ended.
   std::vector<std::unique_ptr<SequenceState>> abandoned_;
-  PrefixStoreStats counts_;  // the counters; levels are filled in by stats()
+  absl::flat_hash_set<PinState*> pins_;
+  int64_t pinned_blocks_ = 0;  // blocks that pins hold, each counted once
+  PrefixStoreStats counts_;    // the counters; levels are filled in by stats()
 };
 
 }  // namespace headstart

@@ -96,18 +96,21 @@ bool PrefixTree::IsLeafIn(Reach reach, BlockId block) const {
   return node.children_in[static_cast<size_t>(reach)] == 0;
 }
 
-// A Reach holds a path up to some block and nothing after it, so the place where it ends is found by halving.
-int64_t PrefixTree::BlocksIn(Reach reach, const TreePosition& at) const {
-  const auto outside = [&](BlockId block) { return !pool_[block].Reaches(reach); };
+TreePosition PrefixTree::EndBefore(absl::FunctionRef<bool(BlockId)> outside, const TreePosition& at) const {
   int64_t used = at.used;
-  const PrefixNode* node = at.node;
+  PrefixNode* node = at.node;
   while (node->parent != nullptr && (used == 0 || outside(node->blocks.front()))) {
     node = node->parent;
     used = node->run();
   }
   const auto first = node->blocks.begin();
   const auto end = std::partition_point(first, first + used, [&](BlockId block) { return !outside(block); });
-  return node->first_depth + (end - first);
+  return {node, end - first, node->first_depth + (end - first)};
+}
+
+// A Reach holds a path up to some block and nothing after it.
+int64_t PrefixTree::BlocksIn(Reach reach, const TreePosition& at) const {
+  return EndBefore([&](BlockId block) { return !pool_[block].Reaches(reach); }, at).blocks;
 }
 
 std::vector<BlockId> PrefixTree::Subtree(BlockId block) const {
@@ -115,6 +118,15 @@ std::vector<BlockId> PrefixTree::Subtree(BlockId block) const {
   std::vector<BlockId> blocks;
   AppendSubtree(*record.node, record.depth - record.node->first_depth, blocks);
   return blocks;
+}
+
+std::vector<BlockId> PrefixTree::Tops(absl::FunctionRef<bool(ScopeId)> theirs) const {
+  std::vector<BlockId> tops;
+  for (const auto& node : order_) {
+    if (node->parent->scope.id() != kPublicScope || node->scope.id() == kPublicScope) continue;
+    if (theirs(node->scope.id())) tops.push_back(node->blocks.front());
+  }
+  return tops;
 }
 
 void PrefixTree::ForEach(absl::FunctionRef<void(BlockId)> visit) const {

@@ -68,6 +68,7 @@ struct TreeMatch {
       std::nullopt;            // the block after `at` that shares the most further tokens, when any does
   int64_t partial_tokens = 0;  // how many: they are at its start
   bool goes_on = false;        // something visible continues after the match with other tokens
+  bool expired = false;        // it was longer, and the store cut off what has expired
 };
 
 class PrefixTree {
@@ -104,6 +105,9 @@ class PrefixTree {
   // The same of the part of the tree that `reach` contains.
   bool IsLeafIn(Reach reach, BlockId block) const;
 
+  // The end of the blocks up to `at` before the first one that is `outside`. REQUIRES: so are all after that one.
+  TreePosition EndBefore(absl::FunctionRef<bool(BlockId)> outside, const TreePosition& at) const;
+
   // Of the blocks up to `at`, the number at the start that `reach` (kDevice or kMemory) contains.
   int64_t BlocksIn(Reach reach, const TreePosition& at) const;
 
@@ -115,6 +119,10 @@ class PrefixTree {
 
   // The tokens that `block` holds.
   TokenSpan TokensOf(BlockId block) const;
+
+  // The first blocks of the nodes of `theirs`, tenants' scopes all, that hang on public ones. All else of those scopes
+  // lies below them.
+  std::vector<BlockId> Tops(absl::FunctionRef<bool(ScopeId)> theirs) const;
 
   // Every block, parents first.
   void ForEach(absl::FunctionRef<void(BlockId)> visit) const;

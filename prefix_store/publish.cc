@@ -26,7 +26,7 @@ int64_t PrefixStoreCore::PublishWhole(SequenceState& sequence, TokenSpan block) 
   const int64_t index = sequence.tree_blocks++;
   const TreePosition at = PositionOf(sequence, index);
   const BlockId own = sequence.blocks[index];
-  TakeOut(own);
+  const bool fresh = !TakeOut(own);
   const auto equal = tree_.FindNext(at, sequence.scope.id(), block);
   if (equal && pool_[*equal].loading) {
     // Another sequence brings it up while this one, which chose not to, has computed it. Too rare to be worth more.
@@ -37,6 +37,7 @@ int64_t PrefixStoreCore::PublishWhole(SequenceState& sequence, TokenSpan block) 
   if (equal) {
     Share(sequence, index, *equal);
   } else {
+    if (fresh) MarkNew(sequence, own);
     Insert(sequence, at, block, own);
   }
   return Count(sequence, sequence.tree_blocks * options_.block_tokens, !equal);
@@ -47,10 +48,15 @@ int64_t PrefixStoreCore::PublishTail(SequenceState& sequence, TokenSpan tail) {
   const BlockId own = sequence.blocks[index];
   const Block& record = pool_[own];
   if (record.cached() && record.node->tokens.size() >= tail.size()) return 0;
-  TakeOut(own);
+  const bool fresh = !TakeOut(own);
   const TreePosition at = PositionOf(sequence, index);
   const bool covered = tree_.Covers(at, sequence.scope.id(), tail);
-  if (!covered) Insert(sequence, at, tail, own);
+  if (covered) {
+    MovePins(own, std::nullopt);
+  } else {
+    if (fresh) MarkNew(sequence, own);
+    Insert(sequence, at, tail, own);
+  }
   return Count(sequence, index * options_.block_tokens + std::ssize(tail), !covered);
 }
 
@@ -59,8 +65,17 @@ TreePosition PrefixStoreCore::PositionOf(const SequenceState& sequence, int64_t 
 }
 
 // A tail grows by being hung anew with more tokens. No lower tier has it: while its writer holds it, it stays here.
-void PrefixStoreCore::TakeOut(BlockId block) {
-  if (pool_[block].cached()) tree_.Remove(block);
+// False when it was not in the tree.
+bool PrefixStoreCore::TakeOut(BlockId block) {
+  if (!pool_[block].cached()) return false;
+  tree_.Remove(block);
+  return true;
+}
+
+// The first to publish a block says how long and how dearly it is kept; those who use it can only add to that.
+void PrefixStoreCore::MarkNew(SequenceState& sequence, BlockId block) {
+  pool_[block].expires = ExpiryOf(sequence);
+  pool_[block].priority = sequence.priority;
 }
 
 // Another sequence was first. Its bits are the same, so one of the two blocks is enough. When the other one's bytes are
@@ -70,12 +85,16 @@ void PrefixStoreCore::Share(SequenceState& sequence, int64_t index, BlockId shar
   residence_.Lease(shared);
   if (!pool_[shared].on_device()) residence_.MoveDevice(own, shared);
   sequence.slots[index] = pool_[shared].device;
+  MovePins(own, shared);
   residence_.Release(own);
 }
 
 void PrefixStoreCore::Insert(SequenceState& sequence, const TreePosition& at, TokenSpan tokens, BlockId block) {
   const auto redundant = tree_.Insert(at, sequence.scope, tokens, block);
-  if (redundant) tiering_.Drop(*redundant);
+  if (redundant) {
+    tiering_.Drop(*redundant);
+    MovePins(*redundant, block);
+  }
   tiering_.NameBlock(block);
 }
 

@@ -38,6 +38,17 @@ void Residence::Release(BlockId block) {
   FreeIfUnused(block);
 }
 
+void Residence::Keep(BlockId block, uint32_t expires, int8_t priority) {
+  Block& record = pool_[block];
+  record.priority = std::max(record.priority, priority);
+  if (record.expires == kNever) return;
+  const bool queued = record.expiring;
+  if (queued) expiring_.Remove(block, record);
+  record.expires = LaterExpiry(record.expires, expires);
+  record.expiring = false;
+  if (queued) UpdateExpiry(block);
+}
+
 void Residence::BeginLoad(BlockId block) {
   Move(block, UntrackReason::kLeased, [](Block& record) {
     record.loading = true;
@@ -120,11 +131,11 @@ std::optional<BlockId> Residence::Victim(TierKind tier, absl::FunctionRef<bool(B
   return policy(tier).Victim(now(), leaf);
 }
 
-void Residence::Forget(BlockId block, absl::FunctionRef<void(BlockId)> forgotten) {
+void Residence::Forget(BlockId block, std::optional<Gone> why, absl::FunctionRef<void(BlockId)> forgotten) {
   const std::vector<BlockId> subtree = tree_.Subtree(block);
   for (auto next = subtree.rbegin(); next != subtree.rend(); ++next) {
     const Block& record = pool_[*next];
-    ghosts_.Remember(scopes_.Salted(record.prefix_hash, record.node->scope.id()));
+    if (why) ghosts_.Remember(scopes_.Salted(record.prefix_hash, record.node->scope.id()), *why);
     tree_.Remove(*next);
     forgotten(*next);
     Uncached(*next);
@@ -139,12 +150,22 @@ void Residence::Uncached(BlockId block) {
 void Residence::Reset() {
   for (const auto& policy : policies_) policy->Reset();
   host_copies_.Clear();
-  for (uint32_t id = 0; id < pool_.records(); ++id) pool_[BlockId{id}].tracked = 0;
+  expiring_.Clear();
+  for (uint32_t id = 0; id < pool_.records(); ++id) {
+    pool_[BlockId{id}].tracked = 0;
+    pool_[BlockId{id}].expiring = false;
+  }
 }
 
+// A transfer that still writes it to disk reads it from host memory.
 void Residence::FreeIfUnused(BlockId block) {
-  const Block& record = pool_[block];
-  if (!record.cached() && !record.held()) pool_.Free(block);
+  Block& record = pool_[block];
+  if (record.cached() || record.leases > 0) return;
+  if (record.transfers == 0) {
+    pool_.Free(block);
+  } else if (!record.loading) {
+    pool_.GiveDevice(record);
+  }
 }
 
 // --- what may go
@@ -164,6 +185,7 @@ bool Residence::MayBeTracked(const Block& block, TierKind tier) const {
 
 void Residence::Update(BlockId block, UntrackReason reason) {
   const Block& record = pool_[block];
+  if (record.expires != kNever) UpdateExpiry(block);
   for (const TierKind tier : kAllTiers) {
     const bool may = MayBeTracked(record, tier);
     if (may == ((record.tracked & Bit(tier)) != 0)) continue;
@@ -172,6 +194,18 @@ void Residence::Update(BlockId block, UntrackReason reason) {
     } else {
       Untrack(block, tier, reason);
     }
+  }
+}
+
+void Residence::UpdateExpiry(BlockId block) {
+  Block& record = pool_[block];
+  const bool may = record.cached() && record.leases == 0 && record.expires != kNever;
+  if (may == record.expiring) return;
+  record.expiring = may;
+  if (may) {
+    expiring_.Add(block, record);
+  } else {
+    expiring_.Remove(block, record);
   }
 }
 
@@ -207,12 +241,33 @@ BlockFacts Residence::FactsOf(BlockId block) const {
 }
 
 absl::Status Residence::Check() const {
+  if (absl::Status status = CheckExpiry(); !status.ok()) return status;
   for (uint32_t id = 0; id < pool_.records(); ++id) {
     for (const TierKind tier : kAllTiers) {
       if (absl::Status status = CheckTier(BlockId{id}, tier); !status.ok()) return status;
     }
   }
   return absl::OkStatus();
+}
+
+// The queue holds what may expire, and no block expires before one that hangs on it.
+absl::Status Residence::CheckExpiry() const {
+  int64_t expiring = 0;
+  for (uint32_t id = 0; id < pool_.records(); ++id) {
+    const Block& block = pool_[BlockId{id}];
+    const bool may = block.cached() && block.leases == 0 && block.expires != kNever;
+    if (block.expiring != may || (may && !expiring_.Contains(BlockId{id}, block))) {
+      return absl::InternalError(fmt::format("expiry: block {} is {}in the queue", id, may ? "not " : "wrongly "));
+    }
+    expiring += may ? 1 : 0;
+    const auto before = block.cached() ? tree_.Before(BlockId{id}) : std::nullopt;
+    if (!before || pool_[*before].leases > 0) continue;
+    if (LaterExpiry(block.expires, pool_[*before].expires) != pool_[*before].expires) {
+      return absl::InternalError(fmt::format("expiry: block {} expires after the one before it", id));
+    }
+  }
+  if (expiring == expiring_.size()) return absl::OkStatus();
+  return absl::InternalError(fmt::format("expiry: {} blocks may expire, {} are queued", expiring, expiring_.size()));
 }
 
 absl::Status Residence::CheckTier(BlockId id, TierKind tier) const {

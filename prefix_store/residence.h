@@ -7,6 +7,8 @@
 //   read or written by a transfer           | unless it loads   | not tracked       | not tracked
 //   neither                                 | if it has a slot  | if it has a slot  | if it is on disk
 //
+// A block in the tree that nobody leases is in the queue of those that expire, when it has an expiry.
+//
 // A copy in host memory of what is on the device as well waits in a queue of its own: copies are the first to go.
 //
 // Thread-safety: none; the scheduler thread's.
@@ -26,6 +28,7 @@
 #include "prefix_store/block_pool.h"
 #include "prefix_store/eviction/block_queue.h"
 #include "prefix_store/eviction/policy.h"
+#include "prefix_store/expiry.h"
 #include "prefix_store/ghost_list.h"
 #include "prefix_store/prefix_tree.h"
 
@@ -56,6 +59,11 @@ class Residence {
   // Lets it go. To be called deepest first along a path, when the blocks' last use is recorded.
   void Release(BlockId block);
 
+  // What was used, or published, by those who asked to have it kept until `expires`: it keeps the latest expiry and the
+  // highest priority it was given. To be called before Release, with the same for all blocks before it, so that no
+  // block expires before those below it.
+  void Keep(BlockId block, uint32_t expires, int8_t priority);
+
   // A transfer begins to fill the block's device slot, or ends.
   void BeginLoad(BlockId block);
   void EndLoad(BlockId block);
@@ -82,9 +90,12 @@ class Residence {
   // What `tier` should give up next, or nothing when nothing may go. Only blocks without children in the tier's reach.
   std::optional<BlockId> Victim(TierKind tier, absl::FunctionRef<bool(BlockId)> may_go);
 
+  // The next block that has expired by `now`, if any. Nothing hangs below it.
+  std::optional<BlockId> Due(uint32_t now) const { return expiring_.Due(now); }
+
   // Takes a block, and all below it, out of the tree; holders keep theirs. Calls `forgotten` with each block, deepest
-  // first, while its record is still there.
-  void Forget(BlockId block, absl::FunctionRef<void(BlockId)> forgotten);
+  // first, while its record is still there. Remembers for later misses `why`, when it is to be told.
+  void Forget(BlockId block, std::optional<Gone> why, absl::FunctionRef<void(BlockId)> forgotten);
 
   // A block that nobody holds has come into the tree.
   void Cached(BlockId block) { Update(block, UntrackReason::kLeased); }
@@ -100,6 +111,7 @@ class Residence {
   int64_t free_host() const { return pool_.host().free(); }
   int64_t evictable_device() const { return policy(TierKind::kDevice).size(); }
   AgeMs now() const { return clock_(); }
+  uint32_t next_expiry() const { return expiring_.next(); }  // or kNever
   const EvictionPolicy& policy(TierKind tier) const { return *policies_[static_cast<size_t>(tier)]; }
 
   absl::Status Check() const;
@@ -108,11 +120,13 @@ class Residence {
   EvictionPolicy& policy(TierKind tier) { return *policies_[static_cast<size_t>(tier)]; }
   bool MayBeTracked(const Block& block, TierKind tier) const;
   void Update(BlockId block, UntrackReason reason);
+  void UpdateExpiry(BlockId block);
   void Track(BlockId block, TierKind tier, bool copy);
   void Untrack(BlockId block, TierKind tier, UntrackReason reason);
   void FreeIfUnused(BlockId block);
   BlockFacts FactsOf(BlockId block) const;
   absl::Status CheckTier(BlockId id, TierKind tier) const;
+  absl::Status CheckExpiry() const;
 
   template <typename Change>
   void Move(BlockId block, UntrackReason reason, Change change);
@@ -124,6 +138,7 @@ class Residence {
   Policies policies_;
   const Clock clock_;
   BlockQueue host_copies_;  // in host memory and on the device
+  ExpiryQueue expiring_;
 };
 
 }  // namespace headstart

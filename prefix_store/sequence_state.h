@@ -24,7 +24,10 @@ struct SequenceState {
   int64_t reserved_blocks = 0;   // promised and not taken yet
   int64_t cached_tokens = 0;     // at acquisition
   TokensByTier by_tier;          // of those
-  int64_t path_blocks = 0;       // whole blocks at the start that were found at acquisition
+  int8_t priority = 0;
+  absl::Duration ttl = absl::InfiniteDuration();
+  uint32_t keep = 1;        // the expiry that it gave to blocks so far; with a ttl alone
+  int64_t path_blocks = 0;  // whole blocks at the start that were found at acquisition
 
   // What of the path, and of the block to copy from, was not on the device, in order; `loads_begun` of them have slots.
   std::vector<BlockId> loads;

@@ -142,7 +142,7 @@ TransferItem Tiering::StoreItem(BlockId block) const {
                .depth = record.depth,
                .hits = record.hits,
                .priority = record.priority,
-               .expires = record.expires == 0 ? absl::InfiniteFuture() : absl::FromUnixSeconds(record.expires)};
+               .expires = TimeOfExpiry(record.expires)};
   return item;
 }
 
@@ -168,7 +168,7 @@ void Tiering::Stored(const TransferItem& item) {
   const bool wanted = record.cached() && record.key == item.to.key;
   ++counts_.disk_stored_blocks;
   if (!wanted) {  // it was forgotten meanwhile
-    removals_.push_back(item.to);
+    removals_.AskExpected(block, item.to);
     --disk_blocks_;
   }
   const bool leaves = record.leaving || record.on_device();
@@ -180,9 +180,11 @@ void Tiering::Stored(const TransferItem& item) {
 // It stays in host memory, unless the block before it has left from there meanwhile.
 void Tiering::NotStored(const TransferItem& item) {
   --disk_blocks_;
-  residence_.EndStore(item.block, false);
   const Block& record = pool_[item.block];
-  if (!record.cached() || record.key != item.to.key) return;
+  const bool wanted = record.cached() && record.key == item.to.key;
+  if (!wanted) removals_.NotNeeded(item.block);
+  residence_.EndStore(item.block, false);
+  if (!wanted) return;
   const auto before = tree_.Before(item.block);
   if (before && record.Reaches(Reach::kMemory) && !pool_[*before].Reaches(Reach::kMemory)) Forget(item.block);
 }

@@ -23,6 +23,7 @@ void Tiering::Poll() {
   KeepReserve();
   DrainWriteThrough();
   SubmitRemovals();
+  SubmitSync();
 }
 
 void Tiering::Commit(const Transfer& transfer) {
@@ -33,6 +34,8 @@ void Tiering::Commit(const Transfer& transfer) {
       return CommitStore(transfer);
     case TransferKind::kRemove:
       return CommitRemoval(transfer);
+    case TransferKind::kSync:
+      return CommitSync(transfer);
     case TransferKind::kProbe:
       return CommitProbe(transfer);
   }
@@ -43,22 +46,48 @@ void Tiering::Commit(const Transfer& transfer) {
 // A record that could not be removed is removed later: until then it takes room, and is never a hit.
 void Tiering::CommitRemoval(const Transfer& transfer) {
   const absl::Status& status = transfer.items.front().status;
+  for (const TransferItem& item : transfer.items) {
+    if (status.ok()) {
+      removals_.Done(item.epoch);
+    } else {
+      removals_.Again({item.from, item.epoch});
+    }
+  }
   if (status.ok()) return;
-  for (const TransferItem& item : transfer.items) removals_.push_back(item.from);
   ++counts_.disk_failures;
   DiskFailed(writes_, "writes to", status);
 }
 
 void Tiering::SubmitRemovals() {
-  if (removals_.empty() || !DiskUsable()) return;
+  if (!DiskUsable()) return;
   auto transfer = std::make_unique<Transfer>();
   transfer->kind = TransferKind::kRemove;
-  for (const BlockPlace& place : std::exchange(removals_, {})) {
+  for (const Removal& removal : removals_.Take()) {
     TransferItem item;
-    item.from = place;
+    item.from = removal.place;
+    item.epoch = removal.epoch;
     transfer->items.push_back(std::move(item));
   }
+  if (!transfer->items.empty()) queue_->Submit(std::move(transfer));
+}
+
+// A removal outlives the process at once, but the loss of power only after a sync.
+void Tiering::SubmitSync() {
+  if (!RemovalsPending() || syncing_ || removals_.settled() <= durable_ || !DiskUsable()) return;
+  syncing_ = removals_.settled();
+  auto transfer = std::make_unique<Transfer>();
+  transfer->kind = TransferKind::kSync;
   queue_->Submit(std::move(transfer));
+}
+
+void Tiering::CommitSync(const Transfer& transfer) {
+  const RemovalEpoch synced = *std::exchange(syncing_, std::nullopt);
+  if (transfer.status.ok()) {
+    durable_ = synced;
+    return;
+  }
+  ++counts_.disk_failures;
+  DiskFailed(writes_, "writes to", transfer.status);
 }
 
 // --- health

@@ -29,6 +29,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "prefix_store/prefix_store.h"
+#include "prefix_store/removals.h"
 #include "prefix_store/residence.h"
 #include "prefix_store/transfer/load_advisor.h"
 #include "prefix_store/transfer/tier_health.h"
@@ -49,8 +50,9 @@ class Tiering {
   // Makes one device slot free. REQUIRES: residence.evictable_device() > 0.
   void EvictDevice();
 
-  // Takes a block and all below it out of every tier. Holders keep their bytes.
-  void Forget(BlockId block);
+  // Takes a block and all below it out of every tier. Holders keep their bytes. Later misses hear `why`, when it is to
+  // be told. Returns how many of the blocks nobody leased.
+  int64_t Forget(BlockId block, std::optional<Gone> why = Gone::kEvicted);
 
   // A block has left the tree otherwise: what lower tiers have of it is to go as well.
   void Drop(BlockId block);
@@ -93,6 +95,11 @@ class Tiering {
   // A block has come into the tree: gives it the name that lower tiers know it by.
   void NameBlock(BlockId block);
 
+  // All that was forgotten until now is to be gone for good: RemovalsPending says whether any of it could still be read
+  // from disk after a restart.
+  void WantRemoved() { removals_.EndEpoch(); }
+  bool RemovalsPending() const { return has_disk() && durable_ < removals_.epoch(); }
+
   void Computed(int64_t tokens, absl::Duration elapsed) { advisor_.Computed(tokens, elapsed); }
   void AddStats(PrefixStoreStats& stats) const;
   bool has_host() const { return tiers_.host != nullptr; }
@@ -133,14 +140,17 @@ class Tiering {
   TransferItem LoadItem(BlockId block) const;
   void CommitLoad(const Transfer& transfer);
   void LoadFailed(const TransferItem& item, TierKind tier);
+  void KeepPath(BlockId block);
   bool RecoverBlock(Recovery& recovery, const PrefixKey& key, const BlockMeta& meta);
   bool Fits(const TreePosition& at, const ScopeTable::Use& scope, const BlockMeta& meta) const;
 
   // --- tiering.cc
   void Commit(const Transfer& transfer);
   void CommitRemoval(const Transfer& transfer);
+  void CommitSync(const Transfer& transfer);
   void CommitProbe(const Transfer& transfer);
   void SubmitRemovals();
+  void SubmitSync();
   void DiskFailed(TierHealth& health, std::string_view what, const absl::Status& status);
   void Probe();
   void Say(std::string_view what, const absl::Status& status) const;
@@ -158,7 +168,9 @@ class Tiering {
   TierHealth reads_;
   std::unique_ptr<TransferQueue> queue_;  // null without lower tiers
   std::deque<BlockId> write_through_;     // may name blocks that are gone, or other blocks by now
-  std::vector<BlockPlace> removals_;      // disk records whose blocks have left the tree
+  Removals removals_;                     // disk records whose blocks have left the tree
+  RemovalEpoch durable_{};                // the removals of all epochs before it are done and synced
+  std::optional<RemovalEpoch> syncing_;   // what durable_ is once the sync that is under way has succeeded
   int64_t disk_blocks_ = 0;               // records there when all that is under way has been done
   int64_t storing_blocks_ = 0;
   std::array<int64_t, kTierKinds> loading_blocks_ = {};

@@ -21,6 +21,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "prefix_store/removals.h"
 #include "prefix_store/tier/tier.h"
 #include "prefix_store/transfer/io_executor.h"
 #include "prefix_store/types.h"
@@ -29,17 +30,19 @@ namespace headstart {
 
 // One block of a transfer.
 struct TransferItem {
-  BlockId block{};      // the store's name of it, handed back with the result
-  BlockPlace from;      // kRemove: what to remove
-  BlockPlace to;        // unused by kRemove
-  BlockMeta meta;       // for a tier that outlives the process
-  absl::Status status;  // the result
+  BlockId block{};       // the store's name of it, handed back with the result
+  BlockPlace from;       // kRemove: what to remove
+  BlockPlace to;         // unused by kRemove
+  BlockMeta meta;        // for a tier that outlives the process
+  RemovalEpoch epoch{};  // kRemove: the store's note of when it was asked for
+  absl::Status status;   // the result
 };
 
 enum class TransferKind : uint8_t {
   kLoad,    // up, to the device
   kStore,   // down, to disk
   kRemove,  // from disk
+  kSync,    // no blocks: what was done before it outlives the loss of power
   kProbe,   // no blocks: asks the disk whether it works again
 };
 
@@ -47,7 +50,7 @@ struct Transfer {
   TransferKind kind = TransferKind::kLoad;
   TierKind tier = TierKind::kDisk;  // the slower side
   std::vector<TransferItem> items;
-  absl::Status status;     // of a probe
+  absl::Status status;     // of a sync or a probe
   absl::Duration elapsed;  // of the work itself, without the wait for a thread
 };
 

@@ -61,15 +61,16 @@ TEST(BlockPool, CheckFindsALeakAndADoubleUse) {
 
 TEST(GhostList, RemembersTheNewest) {
   GhostList ghosts(3);
-  for (uint64_t hash = 1; hash <= 5; ++hash) ghosts.Remember(hash);
-  EXPECT_FALSE(ghosts.Contains(1));
-  EXPECT_FALSE(ghosts.Contains(2));
-  for (uint64_t hash = 3; hash <= 5; ++hash) EXPECT_TRUE(ghosts.Contains(hash));
-  ghosts.Remember(5);
-  EXPECT_TRUE(ghosts.Contains(3)) << "a known one takes no room";
+  for (uint64_t hash = 1; hash <= 5; ++hash) ghosts.Remember(hash, Gone::kEvicted);
+  EXPECT_EQ(ghosts.Find(1), std::nullopt);
+  EXPECT_EQ(ghosts.Find(2), std::nullopt);
+  for (uint64_t hash = 3; hash <= 5; ++hash) EXPECT_EQ(ghosts.Find(hash), Gone::kEvicted);
+  ghosts.Remember(5, Gone::kExpired);
+  EXPECT_EQ(ghosts.Find(3), Gone::kEvicted) << "a known one takes no room";
+  EXPECT_EQ(ghosts.Find(5), Gone::kExpired);
   ghosts.Clear();
   EXPECT_TRUE(ghosts.empty());
-  EXPECT_FALSE(ghosts.Contains(5));
+  EXPECT_EQ(ghosts.Find(5), std::nullopt);
 }
 
 }  // namespace

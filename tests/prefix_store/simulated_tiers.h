@@ -92,7 +92,10 @@ class SimulatedDisk : public Tier {
     }
     return absl::OkStatus();
   }
-  absl::Status Sync() override { return absl::OkStatus(); }
+  absl::Status Sync() override {
+    if (write_status.ok()) ++syncs;
+    return write_status;
+  }
   absl::Status Probe() override {
     ++probes;
     return write_status.ok() ? read_status : write_status;
@@ -106,6 +109,7 @@ class SimulatedDisk : public Tier {
   absl::Status read_status;         // of all reads
   int reads = 0;
   int probes = 0;
+  int syncs = 0;
 
  private:
   class Writer : public TierWriter {

@@ -38,15 +38,19 @@ struct TieredSetup {
 // Whether all invariants are verified, which takes time in large stores.
 enum class Checking { kOff, kOn };
 
+// What the wall clock says at first.
+inline const absl::Time kFirstDay = absl::FromUnixSeconds(1'700'000'000);
+
 class TieredStore {
  public:
-  TieredStore(const TieredSetup& setup, SimulatedDisk* disk)
-      : memory(setup.block_tokens, setup.device), device_(memory), host_memory_(NewAnonymousMemory()) {
+  TieredStore(const TieredSetup& setup, SimulatedDisk* disk, absl::Time start = kFirstDay)
+      : wall(start), memory(setup.block_tokens, setup.device), device_(memory), host_memory_(NewAnonymousMemory()) {
     if (setup.host > 0) host_ = MakeHost(setup);
     const PrefixStoreOptions options{.block_tokens = setup.block_tokens,
                                      .device_blocks = setup.device,
                                      .policy = setup.policy,
                                      .clock = [this] { return now; },
+                                     .wall_clock = [this] { return wall; },
                                      .on_event = [this](const std::string& text) { events.push_back(text); },
                                      .hash_bits = setup.hash_bits};
     store = std::make_unique<PrefixStore>(options, PrefixStoreTiers{.device = &device_,
@@ -124,6 +128,7 @@ class TieredStore {
 
   std::vector<std::string> events;
   AgeMs now{0};
+  absl::Time wall = kFirstDay;
   absl::Time io_now = absl::UnixEpoch();
   absl::Duration io_step = absl::ZeroDuration();  // what each look at the I/O clock advances it by
   SimulatedMemory memory;

@@ -1,6 +1,6 @@
-// Integers as bytes in a stated order, whatever the machine's.
+// Integers as bytes in a stated order, whatever the machine's, and a reader of such bytes.
 //
-// Thread-safety: pure functions.
+// Thread-safety: pure functions; a reader is its owner's.
 
 #ifndef HEADSTART_PREFIX_STORE_TIER_INTERNAL_BYTE_ORDER_H_
 #define HEADSTART_PREFIX_STORE_TIER_INTERNAL_BYTE_ORDER_H_
@@ -39,6 +39,33 @@ T ReadBig(std::string_view bytes) {
   for (size_t i = 0; i < sizeof(T); ++i) bits = bits << 8 | static_cast<unsigned char>(bytes[i]);
   return static_cast<T>(bits);
 }
+
+// Takes fields from the front of bytes; once they run out, what it gives is zero and empty and ok() is false.
+class ByteReader {
+ public:
+  explicit ByteReader(std::string_view bytes) : bytes_(bytes) {}
+
+  template <std::integral T>
+  T Take() {
+    const std::string_view field = TakeBytes(sizeof(T));
+    return ok_ ? ReadLittle<T>(field) : T{0};
+  }
+
+  std::string_view TakeBytes(size_t size) {
+    ok_ = ok_ && size <= bytes_.size();
+    if (!ok_) return {};
+    const std::string_view field = bytes_.substr(0, size);
+    bytes_.remove_prefix(size);
+    return field;
+  }
+
+  bool ok() const { return ok_; }
+  bool empty() const { return bytes_.empty(); }
+
+ private:
+  std::string_view bytes_;
+  bool ok_ = true;
+};
 
 }  // namespace headstart::internal
 

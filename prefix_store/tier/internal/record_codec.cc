@@ -21,33 +21,6 @@ constexpr size_t kChecksumBytes = 8;
 constexpr uint8_t kPublic = 0;
 constexpr uint8_t kTenant = 1;
 
-// Takes fields from the front of bytes; once they run out, what it gives is zero and empty and ok() is false.
-class Reader {
- public:
-  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
-
-  template <std::integral T>
-  T Take() {
-    const std::string_view field = TakeBytes(sizeof(T));
-    return ok_ ? ReadLittle<T>(field) : T{0};
-  }
-
-  std::string_view TakeBytes(size_t size) {
-    ok_ = ok_ && size <= bytes_.size();
-    if (!ok_) return {};
-    const std::string_view field = bytes_.substr(0, size);
-    bytes_.remove_prefix(size);
-    return field;
-  }
-
-  bool ok() const { return ok_; }
-  bool empty() const { return bytes_.empty(); }
-
- private:
-  std::string_view bytes_;
-  bool ok_ = true;
-};
-
 void AppendKey(std::string& out, uint64_t high, uint64_t low) {
   AppendBig(out, high);
   AppendBig(out, low);
@@ -74,7 +47,7 @@ void AppendText(std::string& out, std::string_view text) {
   out.append(text);
 }
 
-std::string_view TakeText(Reader& reader) { return reader.TakeBytes(reader.Take<uint32_t>()); }
+std::string_view TakeText(ByteReader& reader) { return reader.TakeBytes(reader.Take<uint32_t>()); }
 
 void AppendScope(std::string& out, const Scope& scope) {
   AppendLittle(out, scope.is_public() ? kPublic : kTenant);
@@ -82,7 +55,7 @@ void AppendScope(std::string& out, const Scope& scope) {
   AppendText(out, scope.partition());
 }
 
-std::optional<Scope> TakeScope(Reader& reader) {
+std::optional<Scope> TakeScope(ByteReader& reader) {
   const uint8_t kind = reader.Take<uint8_t>();
   const std::string_view tenant = TakeText(reader);
   const std::string_view partition = TakeText(reader);
@@ -96,7 +69,7 @@ void AppendTokens(std::string& out, std::span<const TokenId> tokens) {
   for (const TokenId token : tokens) AppendLittle(out, ToIndex(token));
 }
 
-std::optional<std::vector<TokenId>> TakeTokens(Reader& reader) {
+std::optional<std::vector<TokenId>> TakeTokens(ByteReader& reader) {
   const size_t count = reader.Take<uint16_t>();
   const std::string_view bytes = reader.TakeBytes(count * sizeof(TokenId));
   if (count > kMaxBlockTokens || !reader.ok()) return std::nullopt;
@@ -108,7 +81,7 @@ std::optional<std::vector<TokenId>> TakeTokens(Reader& reader) {
 absl::Status Damaged(std::string_view what) { return absl::DataLossError(fmt::format("a block's record {}", what)); }
 
 // The fields between the version and the checksum.
-absl::StatusOr<BlockRecord> TakeFields(Reader& reader) {
+absl::StatusOr<BlockRecord> TakeFields(ByteReader& reader) {
   BlockRecord record;
   record.meta.depth = reader.Take<uint32_t>();
   record.meta.hits = reader.Take<uint32_t>();
@@ -188,7 +161,7 @@ absl::StatusOr<BlockRecord> DecodeRecord(const PrefixKey& block, std::string_vie
   if (RecordChecksum(block, fields) != ReadLittle<uint64_t>(bytes.substr(fields.size()))) {
     return Damaged("has another checksum than its bytes");
   }
-  Reader reader(fields);
+  ByteReader reader(fields);
   if (reader.TakeBytes(kRecordMagic.size()) != kRecordMagic) return Damaged("does not begin as one");
   const uint16_t version = reader.Take<uint16_t>();
   if (version != kRecordVersion) {
@@ -209,7 +182,7 @@ absl::StatusOr<BlockBytes> DecodeBytes(const PrefixKey& block, int64_t block_byt
   if (stored.size() != size + kTrailerBytes) {
     return absl::DataLossError(fmt::format("a block of {} bytes was stored as {} bytes", block_bytes, stored.size()));
   }
-  Reader trailer(stored.substr(size));
+  ByteReader trailer(stored.substr(size));
   if (trailer.TakeBytes(kTrailerMagic.size()) != kTrailerMagic || trailer.Take<uint32_t>() != size) {
     return absl::DataLossError("what follows a block's bytes is not its trailer");
   }

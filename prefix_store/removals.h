@@ -1,0 +1,78 @@
+// Removals: the disk records that are to go, and what of that is still to be done before a purge can be called
+// complete.
+//
+// Every removal belongs to the epoch in which it was asked for. A purge ends an epoch; it is complete when all removals
+// of that epoch and those before have been carried out and have outlived a sync.
+//
+// Thread-safety: none; the scheduler thread's.
+
+#ifndef HEADSTART_PREFIX_STORE_REMOVALS_H_
+#define HEADSTART_PREFIX_STORE_REMOVALS_H_
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/flat_hash_map.h"
+#include "prefix_store/tier/tier.h"
+#include "prefix_store/types.h"
+
+namespace headstart {
+
+enum class RemovalEpoch : uint64_t {};
+
+struct Removal {
+  BlockPlace place;
+  RemovalEpoch epoch{};
+};
+
+class Removals {
+ public:
+  void Ask(const BlockPlace& place) {
+    Begin(epoch_);
+    due_.push_back({place, epoch_});
+  }
+
+  // The record of `block` is being written and will be to remove as soon as it is there.
+  void Expect(BlockId block) {
+    Begin(epoch_);
+    expected_.emplace(block, epoch_);
+  }
+
+  // Now it is there, or never will be.
+  void AskExpected(BlockId block, const BlockPlace& place) { due_.push_back({place, TakeExpected(block)}); }
+  void NotNeeded(BlockId block) { Done(TakeExpected(block)); }
+
+  // Those that can begin now. Each of them is to come back, as done or to be done again.
+  std::vector<Removal> Take() { return std::exchange(due_, {}); }
+  void Again(const Removal& removal) { due_.push_back(removal); }
+  void Done(RemovalEpoch epoch) {
+    const auto open = open_.find(epoch);
+    if (--open->second == 0) open_.erase(open);
+  }
+
+  void EndEpoch() { epoch_ = RemovalEpoch{static_cast<uint64_t>(epoch_) + 1}; }
+  RemovalEpoch epoch() const { return epoch_; }
+
+  // All removals of the epochs before this one have been carried out.
+  RemovalEpoch settled() const { return open_.empty() ? epoch_ : open_.begin()->first; }
+
+ private:
+  void Begin(RemovalEpoch epoch) { ++open_[epoch]; }
+  RemovalEpoch TakeExpected(BlockId block) {
+    const auto expected = expected_.find(block);
+    const RemovalEpoch epoch = expected->second;
+    expected_.erase(expected);
+    return epoch;
+  }
+
+  RemovalEpoch epoch_{};
+  std::vector<Removal> due_;
+  absl::flat_hash_map<BlockId, RemovalEpoch> expected_;
+  absl::btree_map<RemovalEpoch, int64_t> open_;  // how many of each are not done
+};
+
+}  // namespace headstart
+
+#endif  // HEADSTART_PREFIX_STORE_REMOVALS_H_
