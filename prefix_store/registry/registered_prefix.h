@@ -16,9 +16,9 @@ namespace headstart {
 struct RegisteredPrefix {
   std::string id;  // unique in its scope
   Scope scope = Scope::Public();
-  std::vector<TokenId> tokens;
-  std::string display_name;
-  absl::Time created;  // wall clock; kept to the microsecond, as is the next
+  std::vector<TokenId> tokens = {};
+  std::string display_name = {};
+  absl::Time created = absl::UnixEpoch();  // wall clock; kept to the microsecond, as is the next
   absl::Time expires = absl::InfiniteFuture();
 
   friend bool operator==(const RegisteredPrefix&, const RegisteredPrefix&) = default;

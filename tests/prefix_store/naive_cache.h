@@ -27,6 +27,7 @@ class NaiveCache {
   }
 
   void Clear() { known_.clear(); }
+  void Forget(const Scope& scope) { known_.erase(KeyOf(scope)); }
 
  private:
   using Key = std::tuple<bool, std::string, std::string>;

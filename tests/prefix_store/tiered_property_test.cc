@@ -1,6 +1,7 @@
 // Random operations on stores with lower tiers, transfers done, delayed and failed at random, requests gone and stores
-// restarted at any moment: the bytes behind every hit are always the right ones, no hit is longer than what was ever
-// published, and while no tier refuses or overflows, none is shorter either.
+// restarted at any moment, prefixes pinned, tenants purged: the bytes behind every hit are always the right ones, no
+// hit is longer than what was ever published, and while no tier refuses or overflows and nothing expires, none is
+// shorter either. What is pinned is a hit, what was purged is none, and what expires leaves nothing behind.
 
 #include <algorithm>
 #include <list>
@@ -16,6 +17,8 @@ namespace {
 
 enum class Weather { kFair, kRough };  // rough: a small disk that fails and lies
 
+const Scope kTenant = Scope::Tenant("t");
+
 class TieredWorld {
  public:
   TieredWorld(uint32_t seed, Weather weather)
@@ -25,6 +28,7 @@ class TieredWorld {
               .block_tokens = Below(2) == 0 ? 8 : 16,
               .hash_bits = Below(3) == 0 ? 1 : 64,
               .policy = Below(2) == 0 ? EvictionPolicyKind::kLru : EvictionPolicyKind::kSegmentedLru};
+    expires_ = Below(3) == 0;
     store_ = std::make_unique<TieredStore>(setup_, &disk_);
   }
 
@@ -36,8 +40,12 @@ class TieredWorld {
       if (!running_.empty()) Advance(Pick());
     } else if (choice < 850) {
       if (!running_.empty()) running_.erase(Pick());
-    } else if (choice < 990) {
+    } else if (choice < 965) {
       Progress();
+    } else if (choice < 987) {
+      ChangePins();
+    } else if (choice < 990) {
+      Purge();
     } else if (choice < 994) {
       Restart();
     } else {
@@ -48,6 +56,7 @@ class TieredWorld {
 
   void Finish() {
     running_.clear();
+    pins_.clear();
     disk_.write_status = disk_.read_status = absl::OkStatus();
     store_->now = AgeMs{static_cast<int64_t>(store_->now) + 100'000};
     store_->Settle();
@@ -56,7 +65,13 @@ class TieredWorld {
     EXPECT_EQ(stats.free_blocks + stats.evictable_blocks, stats.pool_blocks);
     EXPECT_EQ(stats.disk_used_blocks, std::ssize(disk_.records));
     EXPECT_TRUE(weather_ == Weather::kRough || stats.dropped_blocks + stats.bad_blocks == 0);
-    store_->store->Flush();
+    EXPECT_EQ(stats.pinned_blocks, 0);
+    EXPECT_FALSE(store_->store->RemovalsPending());
+    if (expires_) {
+      store_->wall += absl::Hours(1);
+    } else {
+      store_->store->Flush();
+    }
     store_->Settle();
     EXPECT_EQ(store_->store->stats().free_blocks, stats.pool_blocks);
     EXPECT_EQ(store_->store->stats().host_used_blocks, 0);
@@ -89,14 +104,18 @@ class TieredWorld {
 
   void Acquire() {
     const Tokens tokens = RandomTokens();
-    const Scope scope = Below(3) == 0 ? Scope::Tenant("t") : Scope::Public();
-    const AcquireRequest request{.scope = scope, .tokens = tokens};
+    const Scope scope = PickScope();
+    const AcquireRequest request{.scope = scope,
+                                 .tokens = tokens,
+                                 .priority = static_cast<int8_t>(Below(3) - 1),
+                                 .ttl = expires_ ? absl::Seconds(Below(30)) : absl::InfiniteDuration()};
     if (weather_ == Weather::kFair) store_->Settle();  // the disk keeps up
+    if (expires_) store_->store->Poll();               // what has expired hides nothing
     const int64_t most = naive_.Hit(scope, tokens);
     const Match match = store_->store->Lookup(scope, tokens);
     ASSERT_LE(match.matched_tokens, most);
     ASSERT_EQ(match.by_tier.sum(), match.matched_tokens);
-    if (weather_ == Weather::kFair) {
+    if (weather_ == Weather::kFair && !expires_) {
       ASSERT_EQ(match.matched_tokens, most)
           << "nothing computed is lost; dropped " << store_->store->stats().dropped_blocks;
     }
@@ -141,6 +160,7 @@ class TieredWorld {
   // A sequence that computed what another one is loading just then publishes no more.
   void Publish(Sequence& sequence, const Tokens& computed) {
     sequence.running.blocks.Publish(computed);
+    if (expires_) store_->store->Poll();
     const int64_t found = store_->store->Lookup(sequence.running.scope, computed).matched_tokens;
     const bool all = found == std::ssize(computed) - 1;
     ASSERT_TRUE(all || sequence.stopped || store_->store->stats().transfers_pending > 0 || flushed_);
@@ -156,21 +176,60 @@ class TieredWorld {
 
   void Progress() {
     store_->now = AgeMs{static_cast<int64_t>(store_->now) + Below(500)};
+    store_->wall += absl::Seconds(Below(5));
     for (int i = Below(6); i > 0; --i) store_->io.RunOne(Below(2) == 0 ? IoLane::kRead : IoLane::kWrite);
     store_->store->Poll();
     if (Below(3) == 0) store_->Settle();
   }
 
+  Scope PickScope() { return Below(3) == 0 ? kTenant : Scope::Public(); }
+
+  struct Pinned {
+    Scope scope;
+    Tokens tokens;
+    PinnedPrefix pin;
+  };
+
+  void ChangePins() {
+    if (expires_) store_->store->Poll();
+    for (const Pinned& pinned : pins_) {
+      const int64_t found = store_->store->Lookup(pinned.scope, pinned.tokens).matched_tokens;
+      ASSERT_GE(found, std::min<int64_t>(pinned.pin.pinned_tokens(), std::ssize(pinned.tokens) - 1));
+    }
+    if (!pins_.empty() && Below(2) == 0) pins_.erase(std::next(pins_.begin(), Below(static_cast<int>(pins_.size()))));
+    const Scope scope = PickScope();
+    const Tokens tokens = RandomTokens();
+    auto pin = store_->store->Pin(scope, tokens);
+    const PrefixStoreStats stats = store_->store->stats();
+    ASSERT_LE(stats.pinned_blocks, stats.pool_blocks / 2 + std::ssize(pins_)) << "a tail that moved may come on top";
+    if (!pin.ok()) return;
+    ASSERT_GT(pin->pinned_tokens(), 0);
+    ASSERT_LE(pin->pinned_tokens(), naive_.Hit(scope, tokens + Count(900, 1)));
+    pins_.push_back({scope, tokens, *std::move(pin)});
+  }
+
+  void Purge() {
+    store_->store->PurgeTenant("t");
+    for (Sequence& sequence : running_) sequence.stopped |= sequence.running.scope == kTenant;
+    ASSERT_OK(store_->store->Check());
+    store_->Settle();
+    if (store_->store->RemovalsPending()) return;  // a restart may find what could not be removed
+    naive_.Forget(kTenant);
+    for (const auto& [key, record] : disk_.records) ASSERT_TRUE(record.meta.scope.is_public());
+  }
+
   // As killed (without a word), or as shut down.
   void Restart() {
     running_.clear();
+    pins_.clear();
     if (weather_ == Weather::kFair) {
       do {
         store_->Settle();
       } while (store_->store->StoreAll() > 0);
     }
+    const absl::Time wall = store_->wall;
     store_.reset();
-    store_ = std::make_unique<TieredStore>(setup_, &disk_);
+    store_ = std::make_unique<TieredStore>(setup_, &disk_, wall);
   }
 
   void Upset() {
@@ -199,6 +258,8 @@ class TieredWorld {
   NaiveCache naive_;
   std::vector<Tokens> seen_;
   std::list<Sequence> running_;
+  std::list<Pinned> pins_;
+  bool expires_ = false;  // all requests have a time to live
   bool flushed_ = false;  // what ran then publishes no more
 };
 

@@ -82,6 +82,9 @@ TEST_F(DiskCrashTest, KilledWhileWriting) {
     for (int i = std::max(0, reported - 40); i < reported; ++i) {
       EXPECT_EQ(ReadableBlocks(*tier_, Batch(i)), kBlocksPerBatch) << "batch " << i << " of " << reported;
     }
+    for (int i = 0; i + 41 < reported; ++i) {  // D9: what was reported as removed stays so
+      EXPECT_EQ(ReadableBlocks(*tier_, Batch(i)), 0) << "batch " << i << " of " << reported;
+    }
     // The one that was being written is there whole or not at all.
     const int last = ReadableBlocks(*tier_, Batch(reported));
     EXPECT_TRUE(last == 0 || last == kBlocksPerBatch) << last;
