@@ -11,6 +11,7 @@
 #include "engine/backend/cpu/cpu_backend.h"
 #include "engine/backend/device_tier.h"
 #include "engine/backend/reference/reference_backend.h"
+#include "engine/prefix_calls.h"
 #include "engine/scheduler/scheduler_thread.h"
 #include "fmt/format.h"
 #include "prefix_store/tier/host_memory.h"
@@ -98,6 +99,7 @@ absl::StatusOr<EnginePlan> Plan(const EngineOptions& options, const ModelSource&
                       .max_logit_rows = running},
       .store = {.block_tokens = options.block_tokens,
                 .policy = options.eviction_policy,
+                .pinned_percent = options.pinned_percent,
                 .on_event = options.on_event,
                 .hash_seed = RandomSeed()},
       .scheduler = {.max_queue = options.max_queue,
@@ -131,6 +133,7 @@ struct Tiers {
   std::unique_ptr<HostMemory> memory;
   std::unique_ptr<HostTier> host;
   std::unique_ptr<DiskTier> disk;
+  std::unique_ptr<NamedRecords> records;
   std::unique_ptr<IoExecutor> io;
 };
 
@@ -148,7 +151,7 @@ struct EngineParts {
 
 class LocalEngine : public Engine {
  public:
-  explicit LocalEngine(EngineParts parts) : parts_(std::move(parts)) {}
+  explicit LocalEngine(EngineParts parts) : parts_(std::move(parts)), prefixes_(*parts_.scheduler) {}
 
   absl::StatusOr<GenerationId> Submit(GenerationRequest request, std::shared_ptr<GenerationSink> sink) override {
     return parts_.scheduler->Submit(std::move(request), std::move(sink));
@@ -157,16 +160,25 @@ class LocalEngine : public Engine {
   void Predict(Scope scope, std::vector<TokenId> tokens, std::function<void(const Match&)> done) override {
     parts_.scheduler->Predict(std::move(scope), std::move(tokens), std::move(done));
   }
-  void CreatePrefix(PrefixSpec, PrefixDone done) override { done(NotYet(), {}); }
-  void GetPrefix(Scope, std::string, FoundPrefix done) override { done(NotYet()); }
-  void UpdatePrefix(Scope, std::string, absl::Time, FoundPrefix done) override { done(NotYet()); }
-  void DeletePrefix(Scope, std::string, std::function<void(const absl::Status&)> done) override { done(NotYet()); }
-  void ListPrefixes(Scope, std::function<void(std::vector<CachedPrefix>)> done) override { done({}); }
-  void Flush(std::function<void(const FlushReport&)> done) override {
-    parts_.scheduler->Call([done = std::move(done)](PrefixStore& store) { done({.blocks = store.Flush()}); });
+  void CreatePrefix(PrefixSpec spec, PrefixDone done) override { prefixes_.Create(std::move(spec), std::move(done)); }
+  void GetPrefix(Scope scope, std::string id, FoundPrefix done) override {
+    prefixes_.Get(std::move(scope), std::move(id), std::move(done));
   }
-  void PurgeTenant(std::string, std::function<void(const absl::StatusOr<FlushReport>&)> done) override {
-    done(NotYet());
+  void UpdatePrefix(Scope scope, std::string id, absl::Time expires, FoundPrefix done) override {
+    prefixes_.Update(std::move(scope), std::move(id), expires, std::move(done));
+  }
+  void DeletePrefix(Scope scope, std::string id, std::function<void(const absl::Status&)> done) override {
+    prefixes_.Delete(std::move(scope), std::move(id), std::move(done));
+  }
+  void ListPrefixes(Scope scope, std::function<void(std::vector<CachedPrefix>)> done) override {
+    prefixes_.List(std::move(scope), std::move(done));
+  }
+  void Flush(std::function<void(const FlushReport&)> done) override {
+    parts_.scheduler->Call(
+        [done = std::move(done)](PrefixStore& store, PrefixRegistry&) { done({.blocks = store.Flush()}); });
+  }
+  void PurgeTenant(std::string tenant, std::function<void(const absl::StatusOr<FlushReport>&)> done) override {
+    prefixes_.PurgeTenant(std::move(tenant), std::move(done));
   }
   void VerifyDisk(std::function<void(const absl::StatusOr<VerifyReport>&)> done) override {
     if (parts_.tiers.disk == nullptr) return done(absl::FailedPreconditionError("This server has no disk cache."));
@@ -186,8 +198,8 @@ class LocalEngine : public Engine {
   bool has_own_chat_template() const override { return parts_.has_own_chat_template; }
 
  private:
-  static absl::Status NotYet() { return absl::UnimplementedError("not yet"); }
   EngineParts parts_;  // members end in reverse order: the scheduler's thread first
+  PrefixCalls prefixes_;
 };
 
 // Host slots when only the disk was asked for: what is on its way there, a few steps' worth.
@@ -213,7 +225,9 @@ absl::Status OpenDisk(const EngineOptions& options, const Transformer& model, Ti
   if (options.on_event) {
     disk.on_event = [tell = options.on_event](DiskEventSeverity, std::string_view text) { tell(std::string(text)); };
   }
-  return MoveTo(DiskTier::Open(disk), tiers.disk);
+  if (auto s = MoveTo(DiskTier::Open(disk), tiers.disk); !s.ok()) return s;
+  tiers.records = std::make_unique<DiskNamedRecords>(*tiers.disk);
+  return absl::OkStatus();
 }
 
 absl::Status OpenTiers(const EngineOptions& options, const EnginePlan& plan, const Transformer& model, Backend& backend,
@@ -259,7 +273,11 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Create(std::unique_ptr<ModelSour
 
   parts.scheduler =
       std::make_unique<SchedulerThread>(*parts.transformer, *parts.tokenizer, plan->store, plan->scheduler,
-                                        SchedulerClocks(), StoreTiers(parts.tiers, *parts.transformer));
+                                        SchedulerClocks(), StoreTiers(parts.tiers, *parts.transformer),
+                                        PrefixRegistryOptions{.records = parts.tiers.records.get(),
+                                                              .io = parts.tiers.io.get(),
+                                                              .vocabulary = VocabularyDigest(*parts.tokenizer),
+                                                              .on_event = options.on_event});
   return std::make_unique<LocalEngine>(std::move(parts));
 }
 

@@ -11,14 +11,18 @@ namespace {
 // How long the end of the service may take for the sake of a warm start: well within what service managers allow.
 constexpr absl::Duration kStorePatience = absl::Seconds(20);
 
+// How often to look for what wakes nobody, while somebody waits for it.
+constexpr absl::Duration kLookAgain = absl::Milliseconds(20);
+
 }  // namespace
 
 SchedulerThread::SchedulerThread(ModelRunner& runner, const Tokenizer& tokenizer,
                                  const PrefixStoreOptions& store_options, SchedulerOptions options,
-                                 SchedulerClocks clocks, PrefixStoreTiers tiers)
+                                 SchedulerClocks clocks, PrefixStoreTiers tiers, PrefixRegistryOptions registry)
     : clocks_(std::move(clocks)),
       store_(store_options, WithWake(std::move(tiers))),
       scheduler_(runner, store_, tokenizer, std::move(options), clocks_.steady),
+      registry_(store_, registry),
       on_event_(store_options.on_event),
       limits_(scheduler_.limits()),
       max_queue_(scheduler_.options().max_queue) {
@@ -70,8 +74,27 @@ void SchedulerThread::Predict(Scope scope, std::vector<TokenId> tokens, std::fun
   });
 }
 
-void SchedulerThread::Call(absl::AnyInvocable<void(PrefixStore&)> work) {
-  Post([this, work = std::move(work)]() mutable { work(store_); });
+void SchedulerThread::Call(Work work) {
+  Post([this, work = std::move(work)]() mutable { work(store_, registry_); });
+}
+
+void SchedulerThread::CallDurably(Work work, std::function<void(const absl::Status&)> done) {
+  Post([this, work = std::move(work), done = std::move(done)]() mutable {
+    work(store_, registry_);
+    when_durable_.push_back(std::move(done));
+  });
+}
+
+void SchedulerThread::TellDurable() {
+  if (when_durable_.empty()) return;
+  const bool pending = store_.RemovalsPending() || registry_.WritesPending();
+  const PrefixStoreStats stats = store_.stats();
+  const bool refused = pending && stats.disk_blocks > 0 && !stats.disk_on;
+  if (pending && !refused) return;
+  const absl::Status status =
+      refused ? absl::UnavailableError("The disk cache does not take changes now: they are tried again.")
+              : absl::OkStatus();
+  for (const auto& done : std::exchange(when_durable_, {})) done(status);
 }
 
 void SchedulerThread::Drain(std::function<void()> drained) {
@@ -98,7 +121,8 @@ bool SchedulerThread::HasWork() const {
 
 SchedulerThread::Inbox SchedulerThread::AwaitWork() {
   MutexLock lock(mutex_);
-  while (!HasWork()) mutex_.Wait();
+  while (!HasWork() && !looks_again_) mutex_.Wait();
+  if (!HasWork()) mutex_.WaitFor(kLookAgain);
   in_inbox_ = 0;
   return {.commands = std::exchange(inbox_, {}), .stop = stopping_};
 }
@@ -115,14 +139,17 @@ void SchedulerThread::Run() {
       scheduler_.EndAll();
       StoreAll();
     } else {
+      registry_.Poll(clocks_.wall());
       scheduler_.RunStep();
+      TellDurable();
     }
     ShareState();
   }
 }
 
 void SchedulerThread::Recover() {
-  const absl::Status status = store_.Recover();
+  absl::Status status = store_.Recover();
+  status.Update(registry_.Load(clocks_.wall()));
   if (status.ok() || !on_event_) return;
   const absl::string_view why = status.message();
   on_event_(fmt::format("Not all of the disk cache could be read: {}", std::string_view(why.data(), why.size())));
@@ -149,6 +176,7 @@ void SchedulerThread::ShareState() {
     stats_ = stats;
     idle_ = scheduler_.idle();
     waits_ = scheduler_.waits_for_transfers();
+    looks_again_ = !when_durable_.empty();
     queued_ = scheduler_.waiting() + in_inbox_;
     if (idle_ && in_inbox_ == 0) drained = std::exchange(on_drained_, {});
   }

@@ -27,6 +27,7 @@
 #include "engine/scheduler/scheduler.h"
 #include "engine/text/tokenizer.h"
 #include "prefix_store/prefix_store.h"
+#include "prefix_store/registry/prefix_registry.h"
 
 namespace headstart {
 
@@ -43,7 +44,8 @@ class SchedulerThread {
   // `tiers` outlive it; their on_transfer_done is its own. What a disk tier has from before is in the cache before the
   // first request runs; what is not on disk is written there when the thread ends, as far as a bounded time allows.
   SchedulerThread(ModelRunner& runner, const Tokenizer& tokenizer, const PrefixStoreOptions& store_options,
-                  SchedulerOptions options, SchedulerClocks clocks = {}, PrefixStoreTiers tiers = {});
+                  SchedulerOptions options, SchedulerClocks clocks = {}, PrefixStoreTiers tiers = {},
+                  PrefixRegistryOptions registry = {});
   ~SchedulerThread();
   SchedulerThread(const SchedulerThread&) = delete;
   SchedulerThread& operator=(const SchedulerThread&) = delete;
@@ -51,8 +53,13 @@ class SchedulerThread {
   absl::StatusOr<GenerationId> Submit(GenerationRequest request, std::shared_ptr<GenerationSink> sink);
   void Cancel(GenerationId id);
   void Predict(Scope scope, std::vector<TokenId> tokens, std::function<void(const Match&)> done);
-  // Does `work` with the store on the scheduler's thread, between steps.
-  void Call(absl::AnyInvocable<void(PrefixStore&)> work);
+  // Does `work` with the store and the registered prefixes on the scheduler's thread, between steps.
+  using Work = absl::AnyInvocable<void(PrefixStore&, PrefixRegistry&)>;
+  void Call(Work work);
+
+  // The same, and calls `done` once all removals and registrations of until then are on disk; with the reason, when the
+  // disk takes none: they are tried again.
+  void CallDurably(Work work, std::function<void(const absl::Status&)> done);
 
   void Drain(std::function<void()> drained);
   EngineStats stats() const;
@@ -71,6 +78,7 @@ class SchedulerThread {
   void Run();
   void Recover();
   void StoreAll();
+  void TellDurable();
   PrefixStoreTiers WithWake(PrefixStoreTiers tiers);
   Inbox AwaitWork();  // sleeps while there is nothing to do
   void ShareState();  // lets others see what the step left, and tells who waits for the drain
@@ -83,7 +91,8 @@ class SchedulerThread {
   int64_t in_inbox_ ABSL_GUARDED_BY(mutex_) = 0;  // requests that the scheduler has not taken yet
   int64_t queued_ ABSL_GUARDED_BY(mutex_) = 0;    // those, and the scheduler's queue
   bool idle_ ABSL_GUARDED_BY(mutex_) = true;
-  bool waits_ ABSL_GUARDED_BY(mutex_) = false;  // for transfers: a step would be in vain
+  bool waits_ ABSL_GUARDED_BY(mutex_) = false;        // for transfers: a step would be in vain
+  bool looks_again_ ABSL_GUARDED_BY(mutex_) = false;  // somebody waits for what wakes nobody
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::function<void()>> on_drained_ ABSL_GUARDED_BY(mutex_);
@@ -93,6 +102,8 @@ class SchedulerThread {
   const SchedulerClocks clocks_;
   PrefixStore store_;
   Scheduler scheduler_;
+  PrefixRegistry registry_;
+  std::vector<std::function<void(const absl::Status&)>> when_durable_;
   const std::function<void(const std::string&)> on_event_;
 
   // --- read by all, written by none

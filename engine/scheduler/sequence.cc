@@ -23,7 +23,9 @@ absl::Status Sequence::Start(PrefixStore& store, bool read_cache, absl::Time now
   absl::StatusOr<SequenceBlocks> blocks = store.Acquire({.scope = request_.scope,
                                                          .tokens = tokens_,
                                                          .read_cache = request_.read_cache && read_cache,
-                                                         .write_cache = request_.write_cache});
+                                                         .write_cache = request_.write_cache,
+                                                         .priority = request_.priority,
+                                                         .ttl = request_.ttl});
   if (!blocks.ok()) return blocks.status();
   blocks_ = *std::move(blocks);
   loading_ = true;

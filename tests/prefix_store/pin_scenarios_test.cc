@@ -18,7 +18,7 @@ void Thrash(StoreHarness& harness, int prompts) {
 }
 
 TEST(PinScenario, E6HitUntilThePinEndsAndEvictableAfter) {
-  StoreHarness harness({.device_blocks = 16});
+  StoreHarness harness({.device_blocks = 16, .policy = EvictionPolicyKind::kLru});
   const Tokens prefix = Count(0, 72);
   harness.Run(prefix);
   {
@@ -59,7 +59,7 @@ TEST(PinScenario, NoShareNoPin) {
 }
 
 TEST(PinScenario, SharedBlocksCountOnceAndStayUntilTheLastPinGoes) {
-  StoreHarness harness({.device_blocks = 16});
+  StoreHarness harness({.device_blocks = 16, .policy = EvictionPolicyKind::kLru});
   harness.Run(Count(0, 32) + Count(100, 16));
   harness.Run(Count(0, 32) + Count(200, 16));
   ASSERT_OK_AND_ASSIGN(PinnedPrefix a, harness.store.Pin(Scope::Public(), Count(0, 32) + Count(100, 16)));
@@ -77,7 +77,7 @@ TEST(PinScenario, SharedBlocksCountOnceAndStayUntilTheLastPinGoes) {
 }
 
 TEST(PinScenario, WhatIsNotThereCannotBePinned) {
-  StoreHarness harness({.device_blocks = 16});
+  StoreHarness harness({.device_blocks = 16, .policy = EvictionPolicyKind::kLru});
   EXPECT_THAT(harness.store.Pin(Scope::Public(), Count(0, 48)),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("48 tokens")));
   EXPECT_THAT(harness.store.Pin(Scope::Public(), {}), StatusIs(absl::StatusCode::kNotFound, ::testing::_));
@@ -99,7 +99,7 @@ TEST(PinScenario, RoomPromisedToSequencesIsNotPinned) {
 }
 
 TEST(PinScenario, APinnedTailFollowsTheBlockThatTakesItsPlace) {
-  StoreHarness harness({.device_blocks = 16});
+  StoreHarness harness({.device_blocks = 16, .policy = EvictionPolicyKind::kLru});
   harness.Run(Count(0, 40));
   ASSERT_OK_AND_ASSIGN(const PinnedPrefix pin, harness.store.Pin(Scope::Public(), Count(0, 40)));
   harness.Run(Count(0, 60));  // copies the tail and publishes a longer one, which makes it redundant
@@ -110,7 +110,7 @@ TEST(PinScenario, APinnedTailFollowsTheBlockThatTakesItsPlace) {
 }
 
 TEST(PinScenario, ATailPinnedWhileItsWriterFillsItStaysPinned) {
-  StoreHarness harness({.device_blocks = 16});
+  StoreHarness harness({.device_blocks = 16, .policy = EvictionPolicyKind::kLru});
   {
     Running running = harness.Start(Count(0, 40));
     ASSERT_OK_AND_ASSIGN(const PinnedPrefix pin, harness.store.Pin(Scope::Public(), Count(0, 40)));

@@ -1,0 +1,161 @@
+#include "engine/prefix_calls.h"
+
+#include <memory>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "fmt/format.h"
+#include "prefix_store/block_hash.h"
+
+namespace headstart {
+namespace {
+
+// A token more than the prefix has: the store leaves a prompt's last token out.
+TokensByTier WhereIs(const PrefixStore& store, const RegisteredPrefix& prefix) {
+  std::vector<TokenId> tokens = prefix.tokens;
+  tokens.push_back(TokenId{});
+  return store.Lookup(prefix.scope, tokens).by_tier;
+}
+
+CachedPrefix Describe(const PrefixStore& store, const PrefixRegistry::Entry& entry) {
+  const RegisteredPrefix& prefix = entry.prefix;
+  return {.id = prefix.id,
+          .scope = prefix.scope,
+          .display_name = prefix.display_name,
+          .tokens = std::ssize(prefix.tokens),
+          .created = prefix.created,
+          .expires = prefix.expires,
+          .by_tier = WhereIs(store, prefix),
+          .pinned_tokens = entry.pin.pinned_tokens()};
+}
+
+absl::StatusOr<CachedPrefix> Describe(const PrefixStore& store,
+                                      const absl::StatusOr<const PrefixRegistry::Entry*>& entry) {
+  if (!entry.ok()) return entry.status();
+  return Describe(store, **entry);
+}
+
+absl::Status NoSuchPrefix(std::string_view id) {
+  return absl::NotFoundError(fmt::format("There is no prefix \"{}\" in this scope.", id));
+}
+
+absl::Status NotComputed(FinishReason reason) {
+  if (reason == FinishReason::kCancelled) return absl::CancelledError("Computing the prefix was cancelled.");
+  if (reason == FinishReason::kDeadline)
+    return absl::DeadlineExceededError("The deadline passed before it was computed.");
+  return absl::UnavailableError("The server stopped before the prefix was computed: send it again.");
+}
+
+// Registers a prefix once its KV is computed.
+class Warming final : public GenerationSink {
+ public:
+  Warming(SchedulerThread& scheduler, RegisteredPrefix prefix, Engine::PrefixDone done)
+      : scheduler_(scheduler), prefix_(std::move(prefix)), done_(std::move(done)) {}
+
+  void OnStarted(const GenerationUsage&) override {}
+  void OnDelta(GenerationDelta) override {}
+  void OnFinished(FinishReason reason, const GenerationUsage& usage, const GenerationTimings&) override {
+    if (reason != FinishReason::kLength) return done_(NotComputed(reason), usage);
+    // Its blocks are let go only after this call: they are pinned in the next one.
+    scheduler_.Call([prefix = std::move(prefix_), done = std::move(done_), usage](PrefixStore& store,
+                                                                                  PrefixRegistry& registry) mutable {
+      done(Describe(store, registry.Add(std::move(prefix), absl::Now())), usage);
+    });
+  }
+
+ private:
+  SchedulerThread& scheduler_;
+  RegisteredPrefix prefix_;
+  Engine::PrefixDone done_;
+};
+
+GenerationRequest WarmingRequest(const PrefixSpec& spec) {
+  GenerationRequest request;
+  request.scope = spec.scope;
+  request.prompt = spec.tokens;
+  request.max_tokens = 1;
+  request.prefill_only = true;
+  return request;
+}
+
+absl::Status CheckSpec(const PrefixSpec& spec, absl::Time now) {
+  if (spec.tokens.empty()) return absl::InvalidArgumentError("The prefix has no tokens: give it at least one.");
+  if (spec.expires > now) return absl::OkStatus();
+  return absl::InvalidArgumentError("The prefix would have expired already: give it a time to come.");
+}
+
+}  // namespace
+
+uint64_t VocabularyDigest(const Tokenizer& tokenizer) {
+  const BlockHasher hasher(/*bits=*/64, /*seed=*/0);
+  uint64_t digest = 0;
+  for (int32_t token = 0; token < tokenizer.vocab_size(); ++token) {
+    digest = hasher.Combine(digest, hasher.Text(tokenizer.TokenBytes(TokenId{token}, /*with_special=*/true)));
+  }
+  return digest;
+}
+
+void PrefixCalls::Create(PrefixSpec spec, Engine::PrefixDone done) {
+  const absl::Time now = absl::Now();
+  if (const absl::Status status = CheckSpec(spec, now); !status.ok()) return done(status, {});
+  scheduler_.Call(
+      [this, spec = std::move(spec), done = std::move(done), now](PrefixStore&, PrefixRegistry& registry) mutable {
+        if (registry.Find(spec.scope, spec.id) != nullptr) {
+          return done(absl::AlreadyExistsError(fmt::format("There is a prefix \"{}\" in this scope.", spec.id)), {});
+        }
+        GenerationRequest request = WarmingRequest(spec);
+        RegisteredPrefix prefix{.id = std::move(spec.id),
+                                .scope = std::move(spec.scope),
+                                .tokens = std::move(spec.tokens),
+                                .display_name = std::move(spec.display_name),
+                                .created = now,
+                                .expires = spec.expires};
+        auto sink = std::make_shared<Warming>(scheduler_, std::move(prefix), done);
+        const auto submitted = scheduler_.Submit(std::move(request), sink);
+        if (!submitted.ok()) done(submitted.status(), {});
+      });
+}
+
+void PrefixCalls::Get(Scope scope, std::string id, Engine::FoundPrefix done) {
+  scheduler_.Call([scope = std::move(scope), id = std::move(id), done = std::move(done)](PrefixStore& store,
+                                                                                         PrefixRegistry& registry) {
+    const PrefixRegistry::Entry* entry = registry.Find(scope, id);
+    if (entry == nullptr) return done(NoSuchPrefix(id));
+    done(Describe(store, *entry));
+  });
+}
+
+void PrefixCalls::Update(Scope scope, std::string id, absl::Time expires, Engine::FoundPrefix done) {
+  scheduler_.Call([scope = std::move(scope), id = std::move(id), expires, done = std::move(done)](
+                      PrefixStore& store, PrefixRegistry& registry) {
+    done(Describe(store, registry.Update(scope, id, expires, absl::Now())));
+  });
+}
+
+void PrefixCalls::Delete(Scope scope, std::string id, std::function<void(const absl::Status&)> done) {
+  scheduler_.Call([scope = std::move(scope), id = std::move(id), done = std::move(done)](
+                      PrefixStore&, PrefixRegistry& registry) { done(registry.Remove(scope, id)); });
+}
+
+void PrefixCalls::List(Scope scope, std::function<void(std::vector<CachedPrefix>)> done) {
+  scheduler_.Call([scope = std::move(scope), done = std::move(done)](PrefixStore& store, PrefixRegistry& registry) {
+    std::vector<CachedPrefix> prefixes;
+    for (const PrefixRegistry::Entry* entry : registry.List(scope)) prefixes.push_back(Describe(store, *entry));
+    done(std::move(prefixes));
+  });
+}
+
+void PrefixCalls::PurgeTenant(std::string tenant, std::function<void(const absl::StatusOr<FlushReport>&)> done) {
+  auto report = std::make_shared<FlushReport>();
+  scheduler_.CallDurably(
+      [tenant = std::move(tenant), report](PrefixStore& store, PrefixRegistry& registry) {
+        report->prefixes = registry.RemoveTenant(tenant);
+        report->blocks = store.PurgeTenant(tenant);
+      },
+      [report, done = std::move(done)](const absl::Status& status) {
+        if (!status.ok()) return done(status);
+        done(*report);
+      });
+}
+
+}  // namespace headstart

@@ -1,0 +1,39 @@
+// PrefixCalls: what an engine does for registered prefixes, on its scheduler's thread.
+//
+// Thread-safety: every method may be called from any thread; callbacks come on the scheduler's.
+// Ownership: the scheduler outlives it and whatever it has begun.
+
+#ifndef HEADSTART_ENGINE_PREFIX_CALLS_H_
+#define HEADSTART_ENGINE_PREFIX_CALLS_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/engine.h"
+#include "engine/scheduler/scheduler_thread.h"
+
+namespace headstart {
+
+// A digest of a tokenizer: registered prefixes are tokens of it, and of no other. The same on every machine.
+uint64_t VocabularyDigest(const Tokenizer& tokenizer);
+
+class PrefixCalls {
+ public:
+  explicit PrefixCalls(SchedulerThread& scheduler) : scheduler_(scheduler) {}
+
+  // Each as the method of Engine.
+  void Create(PrefixSpec spec, Engine::PrefixDone done);
+  void Get(Scope scope, std::string id, Engine::FoundPrefix done);
+  void Update(Scope scope, std::string id, absl::Time expires, Engine::FoundPrefix done);
+  void Delete(Scope scope, std::string id, std::function<void(const absl::Status&)> done);
+  void List(Scope scope, std::function<void(std::vector<CachedPrefix>)> done);
+  void PurgeTenant(std::string tenant, std::function<void(const absl::StatusOr<FlushReport>&)> done);
+
+ private:
+  SchedulerThread& scheduler_;
+};
+
+}  // namespace headstart
+
+#endif  // HEADSTART_ENGINE_PREFIX_CALLS_H_
