@@ -3,11 +3,13 @@
 #include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
 #include "absl/time/clock.h"
+#include "engine/text/utf8.h"
 #include "fmt/format.h"
 #include "gateway/cli/cache_client.h"
 #include "gateway/cli/cache_commands.h"
@@ -50,6 +52,11 @@ absl::StatusOr<std::string> ReadPrompt(const WarmFlags& flags) {
       fmt::format("cannot read {}; name a file with the prompt, or - for standard input", flags.file));
 }
 
+absl::Status NotText(std::string_view prompt) {
+  return absl::InvalidArgumentError(
+      fmt::format("the prompt is not UTF-8 text: byte {} begins no character", ValidUtf8Prefix(prompt)));
+}
+
 void SetInput(const WarmFlags& flags, std::string text, v1::Input& input) {
   if (flags.system) {
     v1::Message& message = *input.mutable_chat()->add_messages();
@@ -80,6 +87,7 @@ void PrintWarmed(const v1::CreatePrefixResponse& response) {
 
 int Warm(const WarmFlags& flags) {
   auto text = ReadPrompt(flags);
+  if (text.ok() && !IsValidUtf8(*text)) text = NotText(*text);
   if (!text.ok()) return PrintError(text.status());
   auto response = CacheClient(flags.client.server).CreatePrefix(ToRequest(flags, *std::move(text)));
   if (!response.ok()) return PrintError(response.status());

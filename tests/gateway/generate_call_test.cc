@@ -55,6 +55,34 @@ class GenerateCallTest : public ::testing::Test {
   Stream stream_;
 };
 
+TEST_F(GenerateCallTest, CacheControlReachesTheEngine) {
+  v1::GenerateRequest request = TextRequest(kPrompt);
+  request.mutable_cache()->set_read(false);
+  request.mutable_cache()->set_priority(v1::CACHE_PRIORITY_LOW);
+  request.mutable_cache()->mutable_ttl()->set_seconds(90);
+  Begin(request);
+  const auto submitted = engine_->WaitForRequest();
+  EXPECT_FALSE(submitted.request.read_cache);
+  EXPECT_TRUE(submitted.request.write_cache);
+  EXPECT_EQ(submitted.request.priority, -1);
+  EXPECT_EQ(submitted.request.ttl, absl::Seconds(90));
+  GenerationTimings timings;
+  timings.load = absl::Milliseconds(250);
+  submitted.sink->OnFinished(FinishReason::kStop, Total(), timings);
+  EXPECT_EQ(End().finished().timings().load().nanos(), 250'000'000);
+}
+
+TEST_F(GenerateCallTest, WithoutCacheControlAllIsOnAndWithoutEnd) {
+  Begin(TextRequest(kPrompt));
+  const auto submitted = engine_->WaitForRequest();
+  EXPECT_TRUE(submitted.request.read_cache);
+  EXPECT_TRUE(submitted.request.write_cache);
+  EXPECT_EQ(submitted.request.priority, 0);
+  EXPECT_EQ(submitted.request.ttl, absl::InfiniteDuration());
+  submitted.sink->OnFinished(FinishReason::kStop, Total(), {});
+  End();
+}
+
 TEST_F(GenerateCallTest, EventsComeInOrder) {
   v1::GenerateRequest request = TextRequest(kPrompt);
   request.set_request_id("request-1");

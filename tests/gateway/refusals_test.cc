@@ -95,6 +95,11 @@ std::vector<Refusal> Refusals() {
       {"RequestIdWithNewline", [](Request& r) { r.set_request_id("a\nb"); }, kInvalid, "INVALID_FIELD", "request_id"},
       {"RequestIdTooLong", [](Request& r) { r.set_request_id(std::string(129, 'x')); }, kInvalid, "LIMIT_EXCEEDED",
        "request_id"},
+      {"PriorityThatIsNone", [](Request& r) { r.mutable_cache()->set_priority(static_cast<v1::CachePriority>(9)); },
+       kInvalid, "INVALID_FIELD", "cache.priority"},
+      {"ZeroTtl", [](Request& r) { r.mutable_cache()->mutable_ttl(); }, kInvalid, "INVALID_FIELD", "cache.ttl"},
+      {"NegativeTtl", [](Request& r) { r.mutable_cache()->mutable_ttl()->set_seconds(-1); }, kInvalid, "INVALID_FIELD",
+       "cache.ttl"},
       {"ToolWithoutName", [](Request& r) { SetTool(r, "", "{}"); }, kInvalid, "INVALID_FIELD",
        "input.chat.tools[0].name"},
       {"ToolSchemaIsNotJson", [](Request& r) { SetTool(r, "f", "{"); }, kInvalid, "INVALID_FIELD",
@@ -167,6 +172,11 @@ TEST(AuthenticationTest, NoCredentialIsRefusedOnEveryCall) {
   const grpc::Status status = served.stub().ListModels(&models_context, {}, &models);
   EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAUTHENTICATED);
   EXPECT_EQ(ReasonOf(status), "CREDENTIAL_MISSING");
+  v1::ListPrefixesResponse prefixes;
+  EXPECT_EQ(ReasonOf(Call(served.prefixes(), &v1::PrefixService::Stub::ListPrefixes, {}, prefixes)),
+            "CREDENTIAL_MISSING");
+  v1::GetStatusResponse server;
+  EXPECT_EQ(ReasonOf(Call(served.admin(), &v1::AdminService::Stub::GetStatus, {}, server)), "CREDENTIAL_MISSING");
 }
 
 }  // namespace

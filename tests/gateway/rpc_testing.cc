@@ -8,7 +8,8 @@ namespace headstart::testing {
 
 absl::StatusOr<Caller> TokenAuthenticator::Authenticate(const CallIdentity& call) const {
   for (const auto& [key, value] : call.metadata) {
-    if (key == "authorization") return Caller{.tenant = std::string(value)};
+    if (key != "authorization") continue;
+    return Caller{.tenant = std::string(value), .role = value == "operator" ? Role::kOperator : Role::kTenant};
   }
   return WithReason(absl::UnauthenticatedError("no credential"), "CREDENTIAL_MISSING");
 }
@@ -30,7 +31,10 @@ ServedEngine::ServedEngine(std::unique_ptr<Engine> engine, ServiceHostOptions op
     : authenticator_(std::move(authenticator)) {
   options.grpc.listen = "127.0.0.1:0";
   host_ = *ServiceHost::Start(std::move(engine), options, *authenticator_, observer_);
-  stub_ = v1::InferenceService::NewStub(host_->server().InProcessChannel());
+  const auto channel = host_->server().InProcessChannel();
+  stub_ = v1::InferenceService::NewStub(channel);
+  prefixes_ = v1::PrefixService::NewStub(channel);
+  admin_ = v1::AdminService::NewStub(channel);
 }
 
 std::string Stream::text() const {

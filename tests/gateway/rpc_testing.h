@@ -17,11 +17,14 @@
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
 #include "grpcpp/client_context.h"
+#include "headstart/v1/admin.grpc.pb.h"
 #include "headstart/v1/inference.grpc.pb.h"
+#include "headstart/v1/prefix.grpc.pb.h"
 
 namespace headstart::testing {
 
-// The tenant is what the call's metadata `authorization` says, and nothing else; without it there is none.
+// The tenant is what the call's metadata `authorization` says, and nothing else; without it there is none. The tenant
+// "operator" is one.
 class TokenAuthenticator final : public Authenticator {
  public:
   absl::StatusOr<Caller> Authenticate(const CallIdentity& call) const override;
@@ -47,6 +50,8 @@ class ServedEngine {
                         std::unique_ptr<Authenticator> authenticator = OpenAuthenticator());
 
   v1::InferenceService::Stub& stub() { return *stub_; }
+  v1::PrefixService::Stub& prefixes() { return *prefixes_; }
+  v1::AdminService::Stub& admin() { return *admin_; }
   ServiceHost& host() { return *host_; }
   RecordingObserver& observer() { return observer_; }
 
@@ -55,6 +60,8 @@ class ServedEngine {
   RecordingObserver observer_;
   std::unique_ptr<ServiceHost> host_;
   std::unique_ptr<v1::InferenceService::Stub> stub_;
+  std::unique_ptr<v1::PrefixService::Stub> prefixes_;
+  std::unique_ptr<v1::AdminService::Stub> admin_;
 };
 
 // All of a stream.
@@ -70,6 +77,15 @@ struct Stream {
 
 // `tenant` goes into the metadata that TokenAuthenticator reads.
 Stream Generate(v1::InferenceService::Stub& stub, const v1::GenerateRequest& request, const std::string& tenant = "");
+
+// A unary call; `tenant` goes into the metadata that TokenAuthenticator reads.
+template <typename Stub, typename Request, typename Response>
+grpc::Status Call(Stub& stub, grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*),
+                  const Request& request, Response& response, const std::string& tenant = "") {
+  grpc::ClientContext context;
+  if (!tenant.empty()) context.AddMetadata("authorization", tenant);
+  return (stub.*method)(&context, request, &response);
+}
 
 v1::GenerateRequest TextRequest(const std::string& text);
 v1::GenerateRequest ChatRequest(const std::vector<std::pair<std::string, std::string>>& messages);

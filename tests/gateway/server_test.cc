@@ -42,7 +42,9 @@ health::HealthCheckResponse::ServingStatus HealthOf(ServedEngine& served, const 
 TEST(ServerTest, HealthKnowsEachService) {
   ServedEngine served(std::make_unique<FakeEngine>());
   EXPECT_EQ(HealthOf(served, ""), health::HealthCheckResponse::SERVING);
-  EXPECT_EQ(HealthOf(served, "headstart.v1.InferenceService"), health::HealthCheckResponse::SERVING);
+  for (const char* name : {"InferenceService", "PrefixService", "AdminService"}) {
+    EXPECT_EQ(HealthOf(served, fmt::format("headstart.v1.{}", name)), health::HealthCheckResponse::SERVING) << name;
+  }
   EXPECT_EQ(HealthOf(served, "headstart.v1.Nothing"), health::HealthCheckResponse::SERVICE_UNKNOWN);
 }
 
@@ -62,6 +64,10 @@ TEST(ServerTest, WhileDrainingRunningRequestsFinishAndNewOnesAreRefused) {
   const Stream refused = Generate(served.stub(), TextRequest("x"));
   EXPECT_EQ(refused.status.error_code(), grpc::StatusCode::UNAVAILABLE);
   EXPECT_EQ(ReasonOf(refused.status), "SERVER_STOPPING");
+  v1::CreatePrefixResponse created;
+  v1::ListPrefixesResponse listed;
+  EXPECT_EQ(ReasonOf(Call(served.prefixes(), &v1::PrefixService::Stub::CreatePrefix, {}, created)), "SERVER_STOPPING");
+  EXPECT_TRUE(Call(served.prefixes(), &v1::PrefixService::Stub::ListPrefixes, {}, listed).ok());
   EXPECT_FALSE(drained);
 
   submitted.sink->OnStarted({});
@@ -213,7 +219,10 @@ TEST(ServerTest, ListModelsSaysWhatRuns) {
 TEST(ServerTest, CountTokensAnswersWithThePrediction) {
   auto owned = std::make_unique<FakeEngine>();
   FakeEngine* engine = owned.get();
-  engine->SetMatch({.matched_tokens = 2, .pending_tokens = 1, .miss_reason = MissReason::kOtherTenant});
+  engine->SetMatch({.matched_tokens = 2,
+                    .by_tier = {.host = 1, .disk = 1},
+                    .pending_tokens = 1,
+                    .miss_reason = MissReason::kOtherTenant});
   ServedEngine served(std::move(owned), {}, std::make_unique<TokenAuthenticator>());
   v1::CountTokensRequest request;
   request.mutable_input()->mutable_text()->set_text("Where is the red lamp?");
@@ -227,6 +236,9 @@ TEST(ServerTest, CountTokensAnswersWithThePrediction) {
   EXPECT_EQ(response.token_ids_size(), 6);
   EXPECT_EQ(response.split().cached_tokens(), 2);
   EXPECT_EQ(response.split().computed_tokens(), 4);
+  EXPECT_EQ(response.split().cached_by_tier().device(), 0);
+  EXPECT_EQ(response.split().cached_by_tier().host(), 1);
+  EXPECT_EQ(response.split().cached_by_tier().disk(), 1);
   EXPECT_EQ(response.pending_tokens(), 1);
   EXPECT_EQ(response.split().miss_reason(), v1::MISS_REASON_NEW);  // nothing is said of other tenants
 }
