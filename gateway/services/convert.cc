@@ -56,6 +56,8 @@ v1::MissReason ToMissReason(MissReason reason) {
       return v1::MISS_REASON_DIVERGED;
     case MissReason::kEvicted:
       return v1::MISS_REASON_EVICTED;
+    case MissReason::kExpired:
+      return v1::MISS_REASON_EXPIRED;
     case MissReason::kCachingOff:
       return v1::MISS_REASON_CACHING_OFF;
     case MissReason::kOtherTenant:
