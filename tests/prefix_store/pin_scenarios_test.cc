@@ -1,5 +1,6 @@
 // Pins: the case E6, their share of the device, and what ends them.
 
+#include <string>
 #include <utility>
 
 #include "gmock/gmock.h"
@@ -18,7 +19,7 @@ void Thrash(StoreHarness& harness, int prompts) {
 }
 
 TEST(PinScenario, E6HitUntilThePinEndsAndEvictableAfter) {
-  StoreHarness harness({.device_blocks = 16});
+  StoreHarness harness({.device_blocks = 16, .policy = EvictionPolicyKind::kLru});
   const Tokens prefix = Count(0, 72);
   harness.Run(prefix);
   {
@@ -47,6 +48,18 @@ TEST(PinScenario, E6PinsNeverTakeMoreThanTheirShare) {
   EXPECT_OK(harness.store.Check());
 }
 
+TEST(PinScenario, T2APublicPrefixThatIsPinnedIsComputedOnceForAllHoweverSmallTheDevice) {
+  StoreHarness harness({.device_blocks = 64});
+  const Tokens system = Count(0, 512);
+  harness.Run(system);
+  ASSERT_OK_AND_ASSIGN(const PinnedPrefix pin, harness.store.Pin(Scope::Public(), system));
+  EXPECT_EQ(pin.pinned_tokens(), 512) << "half of the device, no more";
+  for (int i = 0; i < 256; ++i) {
+    ASSERT_EQ(harness.Run(system + Count(1000 + i, 300), Scope::Tenant("tenant " + std::to_string(i))), 512);
+  }
+  EXPECT_EQ(harness.store.stats().written_tokens, 512 + 256 * 300);
+}
+
 TEST(PinScenario, NoShareNoPin) {
   StoreHarness harness({.device_blocks = 16, .pinned_percent = 0});
   harness.Run(Count(0, 16));
@@ -59,7 +72,7 @@ TEST(PinScenario, NoShareNoPin) {
 }
 
 TEST(PinScenario, SharedBlocksCountOnceAndStayUntilTheLastPinGoes) {
-  StoreHarness harness({.device_blocks = 16});
+  StoreHarness harness({.device_blocks = 16, .policy = EvictionPolicyKind::kLru});
   harness.Run(Count(0, 32) + Count(100, 16));
   harness.Run(Count(0, 32) + Count(200, 16));
   ASSERT_OK_AND_ASSIGN(PinnedPrefix a, harness.store.Pin(Scope::Public(), Count(0, 32) + Count(100, 16)));
@@ -77,7 +90,7 @@ TEST(PinScenario, SharedBlocksCountOnceAndStayUntilTheLastPinGoes) {
 }
 
 TEST(PinScenario, WhatIsNotThereCannotBePinned) {
-  StoreHarness harness({.device_blocks = 16});
+  StoreHarness harness({.device_blocks = 16, .policy = EvictionPolicyKind::kLru});
   EXPECT_THAT(harness.store.Pin(Scope::Public(), Count(0, 48)),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("48 tokens")));
   EXPECT_THAT(harness.store.Pin(Scope::Public(), {}), StatusIs(absl::StatusCode::kNotFound, ::testing::_));
@@ -99,7 +112,7 @@ TEST(PinScenario, RoomPromisedToSequencesIsNotPinned) {
 }
 
 TEST(PinScenario, APinnedTailFollowsTheBlockThatTakesItsPlace) {
-  StoreHarness harness({.device_blocks = 16});
+  StoreHarness harness({.device_blocks = 16, .policy = EvictionPolicyKind::kLru});
   harness.Run(Count(0, 40));
   ASSERT_OK_AND_ASSIGN(const PinnedPrefix pin, harness.store.Pin(Scope::Public(), Count(0, 40)));
   harness.Run(Count(0, 60));  // copies the tail and publishes a longer one, which makes it redundant
@@ -110,7 +123,7 @@ TEST(PinScenario, APinnedTailFollowsTheBlockThatTakesItsPlace) {
 }
 
 TEST(PinScenario, ATailPinnedWhileItsWriterFillsItStaysPinned) {
-  StoreHarness harness({.device_blocks = 16});
+  StoreHarness harness({.device_blocks = 16, .policy = EvictionPolicyKind::kLru});
   {
     Running running = harness.Start(Count(0, 40));
     ASSERT_OK_AND_ASSIGN(const PinnedPrefix pin, harness.store.Pin(Scope::Public(), Count(0, 40)));
