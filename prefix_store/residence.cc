@@ -105,8 +105,13 @@ void Residence::TakeHost(BlockId block) {
   Move(block, UntrackReason::kLeased, [&](Block& record) { pool_.TakeHost(record); });
 }
 
+// A copy in host memory that was about to leave from there, until a load brought the block up, is the nearest one again
+// and stays: blocks below it may be in host memory, too.
 void Residence::LeaveDevice(BlockId block) {
-  Move(block, UntrackReason::kEvicted, [&](Block& record) { pool_.GiveDevice(record); });
+  Move(block, UntrackReason::kEvicted, [&](Block& record) {
+    pool_.GiveDevice(record);
+    record.leaving = false;
+  });
 }
 
 void Residence::LeaveHost(BlockId block) {

@@ -1,5 +1,6 @@
 // Pins: the case E6, their share of the device, and what ends them.
 
+#include <string>
 #include <utility>
 
 #include "gmock/gmock.h"
@@ -45,6 +46,18 @@ TEST(PinScenario, E6PinsNeverTakeMoreThanTheirShare) {
   EXPECT_OK(harness.store.Pin(Scope::Public(), Count(100, 16)));
   EXPECT_EQ(harness.store.stats().pinned_blocks, 3) << "the refused one holds nothing";
   EXPECT_OK(harness.store.Check());
+}
+
+TEST(PinScenario, T2APublicPrefixThatIsPinnedIsComputedOnceForAllHoweverSmallTheDevice) {
+  StoreHarness harness({.device_blocks = 64});
+  const Tokens system = Count(0, 512);
+  harness.Run(system);
+  ASSERT_OK_AND_ASSIGN(const PinnedPrefix pin, harness.store.Pin(Scope::Public(), system));
+  EXPECT_EQ(pin.pinned_tokens(), 512) << "half of the device, no more";
+  for (int i = 0; i < 256; ++i) {
+    ASSERT_EQ(harness.Run(system + Count(1000 + i, 300), Scope::Tenant("tenant " + std::to_string(i))), 512);
+  }
+  EXPECT_EQ(harness.store.stats().written_tokens, 512 + 256 * 300);
 }
 
 TEST(PinScenario, NoShareNoPin) {

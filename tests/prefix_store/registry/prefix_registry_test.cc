@@ -52,7 +52,8 @@ class PrefixRegistryTest : public ::testing::Test {
   // As after a restart: the device is empty, the records are there.
   void Start() {
     registry.reset();
-    harness = std::make_unique<StoreHarness>(PrefixStoreOptions{.device_blocks = 32});
+    harness =
+        std::make_unique<StoreHarness>(PrefixStoreOptions{.device_blocks = 32, .policy = EvictionPolicyKind::kLru});
     registry = std::make_unique<PrefixRegistry>(
         harness->store, PrefixRegistryOptions{.records = &records,
                                               .io = &io,
