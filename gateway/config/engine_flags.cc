@@ -72,10 +72,10 @@ void AddEngineFlags(CLI::App& app, EngineOptions& options) {
 absl::Status CheckEngineFlags(const EngineOptions& options) {
   const std::string& directory = options.disk_cache_directory;
   if (!directory.empty() && options.disk_cache_bytes == 0) {
-    return absl::InvalidArgumentError(fmt::format(
-        "--disk-cache-dir is \"{}\", but --disk-cache-size is 0; say how much may be written there, "
-        "such as --disk-cache-size 64GiB",
-        directory));
+    return absl::InvalidArgumentError(
+        fmt::format("--disk-cache-dir is \"{}\", but --disk-cache-size is 0; say how much may be written there, "
+                    "such as --disk-cache-size 64GiB",
+                    directory));
   }
   if (directory.empty() && options.disk_cache_bytes > 0) {
     return absl::InvalidArgumentError(

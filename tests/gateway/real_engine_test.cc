@@ -38,7 +38,14 @@ std::vector<Conversation> RecordedConversations() {
   return result;
 }
 
-std::unique_ptr<Engine> DemoEngine(EngineOptions options = {.kv_cache_bytes = 64 << 20, .threads = 2}) {
+EngineOptions SmallCache() {
+  EngineOptions options;
+  options.kv_cache_bytes = 64 << 20;
+  options.threads = 2;
+  return options;
+}
+
+std::unique_ptr<Engine> DemoEngine(const EngineOptions& options = SmallCache()) {
   return *Engine::Create(*OpenModel(EmbeddedDemoModel(), "demo"), options);
 }
 

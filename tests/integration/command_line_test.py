@@ -23,7 +23,8 @@ class CommandLineTest(unittest.TestCase):
         self.assertRegex(result.stdout, r"^headstart \d+\.\d+\.\d+")
 
     def test_help_has_examples(self):
-        for arguments in (["--help"], ["serve", "--help"], ["chat", "--help"], ["synth-model", "--help"]):
+        for arguments in (["--help"], ["serve", "--help"], ["chat", "--help"], ["synth-model", "--help"],
+                          ["cache", "--help"], ["cache", "warm", "--help"], ["cache", "verify", "--help"]):
             result = run(*arguments)
             self.assertEqual(result.returncode, 0)
             self.assertIn("Example", result.stdout)
@@ -37,11 +38,32 @@ class CommandLineTest(unittest.TestCase):
     def test_wrong_values_name_flag_and_value(self):
         for flag, value in (("--kv-cache-size", "2Gigs"), ("--kv-dtype", "f64"), ("--threads", "-1"),
                             ("--eviction-policy", "fifo"), ("--drain-timeout", "soon"),
-                            ("--keepalive-min-ping-interval", "5m"), ("--log-level", "loud")):
+                            ("--keepalive-min-ping-interval", "5m"), ("--log-level", "loud"),
+                            ("--host-cache-size", "much"), ("--disk-cache-size", "-1"), ("--io-threads", "0"),
+                            ("--pinned-share", "101")):
             self.assert_refused(run("serve", flag, value), USAGE, flag, value)
 
     def test_wrong_block_size_is_refused_with_its_limits(self):
         self.assert_refused(run("serve", "--listen", "127.0.0.1:0", "--block-tokens", "10"), FAILURE, "block_tokens", "10")
+
+    def test_disk_cache_needs_folder_and_size(self):
+        self.assert_refused(run("serve", "--disk-cache-dir", "/no/such/folder"), USAGE, "--disk-cache-dir", "--disk-cache-size")
+        self.assert_refused(run("serve", "--disk-cache-size", "1GiB"), USAGE, "--disk-cache-size", "--disk-cache-dir")
+
+    def test_cache_commands_without_server_say_how_to_start_one(self):
+        for command in (["status"], ["list"], ["show", "x"], ["drop", "x"], ["warm", "x"], ["pin", "x"], ["flush"],
+                        ["purge", "x"], ["verify"]):
+            self.assert_refused(run("cache", *command, "--server", "127.0.0.1:1"), FAILURE, "127.0.0.1:1", "headstart serve")
+
+    def test_cache_command_lines_that_are_wrong(self):
+        for command in ([], ["nothing"], ["warm"], ["warm", "x", "--file", "y"], ["warm", "x", "--ttl", "soon"], ["show"],
+                        ["pin", "x", "--ttl", "1h"], ["verify", "--dir", "x", "--server", "y"]):
+            self.assert_refused(run("cache", *command), USAGE)
+
+    def test_folder_without_cache_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assert_refused(run("cache", "verify", "--dir", folder), FAILURE, folder)
+            self.assertEqual(os.listdir(folder), [])
 
     def test_missing_model_is_named(self):
         self.assert_refused(run("serve", "--listen", "127.0.0.1:0", "--model", "/no/such/model"), FAILURE, "/no/such/model")

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import unittest
 
 from headstart_testing import BINARY, DEMO_MODEL, Client, Server, grpc, run
@@ -32,7 +33,8 @@ def text_of(events):
 class ServeTest(unittest.TestCase):
     def test_reflection_lists_the_services(self):
         with Server() as server, Client(server.address) as client:
-            self.assertLessEqual({"headstart.v1.InferenceService", "grpc.health.v1.Health"}, set(client.services()))
+            self.assertLessEqual({"headstart.v1.InferenceService", "headstart.v1.PrefixService", "headstart.v1.AdminService",
+                                  "grpc.health.v1.Health"}, set(client.services()))
             self.assertEqual(client.health(), "SERVING")
 
     def test_answers_and_counts(self):
@@ -121,6 +123,88 @@ class ServeTest(unittest.TestCase):
             self.assertEqual(result.returncode, 1)
             self.assertIn(server.address, result.stderr)
             self.assertIn("in use", result.stderr)
+
+
+class CacheTest(unittest.TestCase):
+    """Looking after the cache, over the command line and, where it has no command, the API."""
+
+    def cache(self, server, *arguments, code=0):
+        result = run("cache", *arguments, "--server", server.address)
+        self.assertEqual(result.returncode, code, result.stderr)
+        return result.stdout + result.stderr
+
+    def skip_unless_kept(self, server):
+        result = run("cache", "warm", "x", "--id", "probe", "--server", server.address)
+        if "not yet" in result.stderr:
+            self.skipTest("this engine keeps no registered prefixes yet")
+        self.cache(server, "drop", "probe")
+
+    def test_status(self):
+        with Server("--kv-cache-size", "64MiB") as server, Client(server.address) as client:
+            text = self.cache(server, "status")
+            self.assertRegex(text, r"device +on +0 B +64\.0 MiB")
+            self.assertRegex(text, r"disk +none")
+            spoken = json.loads(self.cache(server, "status", "--json"))
+            self.assertEqual(spoken["tiers"][0]["capacity_bytes"], str(64 << 20))
+            status = client.call("GetStatus", {}, service="headstart.v1.AdminService")
+            self.assertRegex(status.version, r"^\d+\.\d+\.\d+$")
+            self.assertEqual(status.model.fingerprint, spoken["model"]["fingerprint"])
+
+    def test_without_prefixes_or_disk(self):
+        with Server() as server:
+            self.assertIn("no prefixes", self.cache(server, "list"))
+            self.assertIn("error:", self.cache(server, "show", "nothing", code=1))
+            self.assertIn("error:", self.cache(server, "verify", code=1))
+            self.assertIn("removed 0 blocks", self.cache(server, "flush"))
+
+    def test_warmed_prefix_is_found_by_the_first_question(self):
+        recorded = conversation()
+        system, question = (message["content"] for message in recorded["messages"])
+        with Server() as server, Client(server.address) as client:
+            self.skip_unless_kept(server)
+            self.assertIn("0 were cached", self.cache(server, "warm", system, "--system", "--id", "inventory"))
+            self.assertIn("inventory", self.cache(server, "list"))
+            events = list(client.call("Generate", chat(recorded["messages"])))
+            self.assertEqual(text_of(events), recorded["greedy"])
+            prefix = client.call("GetPrefix", {"id": "inventory"}, service="headstart.v1.PrefixService").prefix
+            self.assertGreaterEqual(events[0].started.split.cached_tokens, prefix.tokens - 1)
+            self.assertEqual(prefix.pinned_tokens, prefix.tokens)
+            server.wait_for_log("create_prefix request_id=")
+            with self.assertRaises(grpc.RpcError) as refused:
+                client.call("CreatePrefix", {"id": "inventory", "input": {"text": {"text": "x"}}},
+                            service="headstart.v1.PrefixService")
+            self.assertEqual(refused.exception.code(), grpc.StatusCode.ALREADY_EXISTS)
+            self.cache(server, "drop", "inventory")
+            self.assertIn("no prefixes", self.cache(server, "list"))
+
+    def test_flush_forgets(self):
+        request = chat(conversation()["messages"])
+        with Server() as server, Client(server.address) as client:
+            self.skip_unless_kept(server)
+            list(client.call("Generate", request))
+            self.assertNotIn("removed 0 blocks", self.cache(server, "flush"))
+            events = list(client.call("Generate", request))
+            self.assertEqual(events[0].started.split.cached_tokens, 0)
+
+    def test_disk_survives_the_server_and_is_verified(self):
+        request = chat(conversation()["messages"])
+        with tempfile.TemporaryDirectory() as folder:
+            directory = os.path.join(folder, "cache")
+            tiers = ("--host-cache-size", "16MiB", "--disk-cache-dir", directory, "--disk-cache-size", "256MiB")
+            with Server(*tiers) as server, Client(server.address) as client:
+                if not os.path.isdir(directory):
+                    self.skipTest("this engine uses no disk yet")
+                list(client.call("Generate", request))
+                self.assertIn("0 bad", self.cache(server, "verify"))
+                self.assertIn("in use", run("cache", "verify", "--dir", directory).stderr)
+                server.signal(signal.SIGTERM)
+                self.assertEqual(server.wait(), 0)
+            verified = run("cache", "verify", "--dir", directory)
+            self.assertEqual(verified.returncode, 0, verified.stderr)
+            self.assertNotIn("verified 0 blocks", verified.stdout)
+            with Server(*tiers) as server, Client(server.address) as client:
+                events = list(client.call("Generate", request))
+                self.assertGreater(events[0].started.split.cached_by_tier.disk, 0)
 
 
 class SignalTest(unittest.TestCase):
