@@ -23,10 +23,11 @@ void AddBehaviour(CLI::App& app, EngineOptions& options) {
                  "Longest prompt and answer together; 0 is the model's own")
       ->check(CLI::Range(0, kMaxTokens))
       ->capture_default_str();
-  AddChoice<EvictionPolicyKind>(
-      app, "--eviction-policy", options.eviction_policy,
-      {{"segmented-lru", EvictionPolicyKind::kSegmentedLru}, {"lru", EvictionPolicyKind::kLru}},
-      "What is forgotten first");
+  AddChoice<EvictionPolicyKind>(app, "--eviction-policy", options.eviction_policy,
+                                {{"hit-density", EvictionPolicyKind::kHitDensity},
+                                 {"segmented-lru", EvictionPolicyKind::kSegmentedLru},
+                                 {"lru", EvictionPolicyKind::kLru}},
+                                "What is forgotten first");
 }
 
 void AddTiers(CLI::App& app, EngineOptions& options) {
