@@ -104,7 +104,8 @@ class Engine {
 
   // --- administration
 
-  // Forgets everything cached, in every tier. Running requests finish with what they hold.
+  // Forgets everything cached, in every tier, registered prefixes included. Running requests finish with what they
+  // hold.
   virtual void Flush(std::function<void(const FlushReport&)> done) = 0;
 
   // The same for one tenant's scopes, its registered prefixes included. The disk's error when it could not remove its

@@ -145,6 +145,14 @@ void PrefixCalls::List(Scope scope, std::function<void(std::vector<CachedPrefix>
   });
 }
 
+// The pins go first: what they held is then forgotten with the rest.
+void PrefixCalls::Flush(std::function<void(const FlushReport&)> done) {
+  scheduler_.Call([done = std::move(done)](PrefixStore& store, PrefixRegistry& registry) {
+    const int64_t prefixes = registry.RemoveAll();
+    done({.blocks = store.Flush(), .prefixes = prefixes});
+  });
+}
+
 void PrefixCalls::PurgeTenant(std::string tenant, std::function<void(const absl::StatusOr<FlushReport>&)> done) {
   auto report = std::make_shared<FlushReport>();
   scheduler_.CallDurably(

@@ -120,6 +120,12 @@ int64_t PrefixRegistry::RemoveTenant(std::string_view tenant) {
   return removed;
 }
 
+int64_t PrefixRegistry::RemoveAll() {
+  const int64_t removed = size();
+  for (auto entry = entries_.begin(); entry != entries_.end();) entry = Erase(entry);
+  return removed;
+}
+
 void PrefixRegistry::Write(const Entry& entry) {
   writer_.Put(PrefixRecordName(entry.prefix.scope, entry.prefix.id), EncodePrefix({entry.prefix, options_.vocabulary}));
 }

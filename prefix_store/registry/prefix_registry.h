@@ -87,6 +87,9 @@ class PrefixRegistry {
   // The same for all scopes of a tenant; how many there were.
   int64_t RemoveTenant(std::string_view tenant);
 
+  // The same for all there are.
+  int64_t RemoveAll();
+
   // The public ones, then those of exactly `scope`, each in the order of their ids.
   std::vector<const Entry*> List(const Scope& scope) const;
 

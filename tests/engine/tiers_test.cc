@@ -237,6 +237,92 @@ TEST_P(EngineTiers, OtherWeightsFindNothing) {
   }
 }
 
+// Waits for what an engine calls back.
+template <typename T>
+class Called {
+ public:
+  void operator()(T value) {
+    value_ = std::move(value);
+    done_.count_down();
+  }
+  T& Get() {
+    done_.wait();
+    return value_;
+  }
+
+ private:
+  T value_{};
+  std::latch done_{1};
+};
+
+TEST_P(EngineTiers, ARegisteredPrefixIsComputedPinnedAndOutlivesARestart) {
+  const auto prefix = Tokens(64, 9);
+  auto prompt = prefix;
+  prompt.push_back(TokenId{1});
+  {
+    const auto engine = Open({.device_blocks = 20, .host_blocks = 20, .disk = true});
+    Called<absl::Status> created;
+    engine->CreatePrefix({.id = "system",
+                          .scope = Scope::Public(),
+                          .tokens = prefix,
+                          .display_name = "",
+                          .expires = absl::InfiniteFuture()},
+                         [&](const absl::StatusOr<CachedPrefix>& made, const GenerationUsage& usage) {
+                           EXPECT_EQ(usage.computed_prompt_tokens, 64);
+                           if (made.ok()) EXPECT_EQ(made->pinned_tokens, 64);
+                           created(made.status());
+                         });
+    EXPECT_OK(created.Get());
+    Thrash(*engine, 20);
+    const auto warm = Complete(*engine, prompt);
+    ExpectColdAnswer(*warm, prompt);
+    EXPECT_EQ(warm->usage.cached_device_tokens, 64) << "pinned blocks stay";
+  }
+  const auto engine = Open({.device_blocks = 20, .host_blocks = 20, .disk = true});
+  Called<std::vector<CachedPrefix>> listed;
+  engine->ListPrefixes(Scope::Tenant("a"), [&](std::vector<CachedPrefix> prefixes) { listed(std::move(prefixes)); });
+  ASSERT_EQ(listed.Get().size(), 1);
+  EXPECT_EQ(listed.Get()[0].by_tier.sum(), 64);
+
+  Called<FlushReport> flushed;
+  engine->Flush([&](const FlushReport& report) { flushed(report); });
+  EXPECT_EQ(flushed.Get().prefixes, 1);
+  EXPECT_GE(flushed.Get().blocks, 4);
+  EXPECT_EQ(Complete(*engine, prompt)->usage.cached_tokens(), 0);
+}
+
+// D9 without encryption: an acknowledged purge is one that a restart does not undo.
+TEST_P(EngineTiers, APurgedTenantIsGoneFromEveryTier) {
+  const auto prompt = Tokens(kPromptTokens, 4);
+  const auto ask_as = [&](Engine& engine, const std::string& tenant) {
+    GenerationRequest request;
+    request.scope = Scope::Tenant(tenant);
+    request.prompt = prompt;
+    request.sampling.temperature = 0;
+    request.max_tokens = 2;
+    request.ignore_eos = true;
+    auto sink = std::make_shared<Answer>();
+    EXPECT_OK(engine.Submit(std::move(request), sink));
+    sink->done.wait();
+    return sink->usage.cached_tokens();
+  };
+  {
+    const auto engine = Open({.disk = true});
+    ask_as(*engine, "a");
+    ask_as(*engine, "b");
+    Thrash(*engine, 20);
+    Called<absl::Status> purged;
+    engine->PurgeTenant("a", [&](const absl::StatusOr<FlushReport>& report) {
+      if (report.ok()) EXPECT_GT(report->blocks, 0);
+      purged(report.status());
+    });
+    EXPECT_OK(purged.Get());
+  }
+  const auto engine = Open({.disk = true});
+  EXPECT_EQ(ask_as(*engine, "a"), 0);
+  EXPECT_EQ(ask_as(*engine, "b"), kPromptTokens - 1);
+}
+
 // P6, D2: whatever file is hurt, and wherever.
 class DamagedDirectory : public EngineTiers {
  protected:

@@ -224,6 +224,10 @@ TEST_F(PrefixRegistryTest, ATenantGoesWithAllItRegistered) {
   Start();
   EXPECT_EQ(registry->Find(kA, "x"), nullptr);
   EXPECT_NE(registry->Find(kB, "x"), nullptr);
+  const int64_t left = registry->size();
+  EXPECT_GT(left, 0);
+  EXPECT_EQ(registry->RemoveAll(), left);
+  EXPECT_EQ(registry->size(), 0);
 }
 
 TEST_F(PrefixRegistryTest, WhatHasExpiredMeanwhileIsNotLoaded) {
