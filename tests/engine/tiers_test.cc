@@ -269,7 +269,9 @@ TEST_P(EngineTiers, ARegisteredPrefixIsComputedPinnedAndOutlivesARestart) {
                           .expires = absl::InfiniteFuture()},
                          [&](const absl::StatusOr<CachedPrefix>& made, const GenerationUsage& usage) {
                            EXPECT_EQ(usage.computed_prompt_tokens, 64);
-                           if (made.ok()) EXPECT_EQ(made->pinned_tokens, 64);
+                           if (made.ok()) {
+                             EXPECT_EQ(made->pinned_tokens, 64);
+                           }
                            created(made.status());
                          });
     EXPECT_OK(created.Get());
@@ -313,7 +315,9 @@ TEST_P(EngineTiers, APurgedTenantIsGoneFromEveryTier) {
     Thrash(*engine, 20);
     Called<absl::Status> purged;
     engine->PurgeTenant("a", [&](const absl::StatusOr<FlushReport>& report) {
-      if (report.ok()) EXPECT_GT(report->blocks, 0);
+      if (report.ok()) {
+        EXPECT_GT(report->blocks, 0);
+      }
       purged(report.status());
     });
     EXPECT_OK(purged.Get());
