@@ -34,6 +34,9 @@ absl::StatusOr<std::unique_ptr<PinState>> PrefixStoreCore::Pin(const Scope& scop
   pin->tokens = std::ssize(tokens);
   for (const BlockId block : blocks) HoldPin(block);
   pins_.insert(pin.get());
+  // Whoever asked to have it kept would not want a kill to take it.
+  const auto whole = std::min<int64_t>(std::ssize(tokens) / options_.block_tokens, std::ssize(blocks));
+  if (whole > 0) tiering_.WriteThrough(blocks[whole - 1]);
   return pin;
 }
 

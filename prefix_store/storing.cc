@@ -54,7 +54,8 @@ void Tiering::DrainWriteThrough() {
   // Half the reserve stays for evictions.
   while (DiskUsable() && !write_through_.empty() && residence_.free_host() > Reserve() / 2) {
     const Block& record = pool_[write_through_.front()];
-    const bool due = record.cached() && IsFoundOften(record) && !record.Reaches(Reach::kDisk);
+    const bool wanted = IsFoundOften(record) || record.pins > 0;
+    const bool due = record.cached() && wanted && !record.Reaches(Reach::kDisk);
     if (due && !StorePath(write_through_.front())) return;
     if (!due || record.storing) write_through_.pop_front();
   }

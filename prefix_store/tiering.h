@@ -62,7 +62,7 @@ class Tiering {
 
   // --- storing.cc
 
-  // Found so often, a block is written to disk without waiting for its eviction.
+  // Found so often, or pinned, a block is written to disk, with the path before it, without waiting for its eviction.
   static bool IsFoundOften(const Block& block);
   void WriteThrough(BlockId block);
 

@@ -99,6 +99,20 @@ TEST(Tiers, ABlockHitTwiceIsWrittenThrough) {
   EXPECT_EQ(disk.records.size(), 2) << "the shared blocks, and not the tails that nobody asked for again";
 }
 
+TEST(Tiers, APinnedPrefixSurvivesAKill) {
+  SimulatedDisk disk(100);
+  {
+    TieredStore before({.device = 16, .host = 8}, &disk);
+    before.Run(Count(0, 70));
+    auto pin = before.store->Pin(Scope::Public(), Count(0, 70));
+    ASSERT_OK(pin);
+    before.Settle();
+    EXPECT_EQ(disk.records.size(), 4) << "its whole blocks; the last one may still grow";
+  }
+  TieredStore after({.device = 16, .host = 8}, &disk);
+  EXPECT_EQ(after.Run(Count(0, 70)), Disk(64));
+}
+
 // T5, T6
 TEST(Tiers, AnotherFingerprintFindsNothing) {
   SimulatedDisk disk(100);
