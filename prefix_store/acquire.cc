@@ -57,6 +57,8 @@ void PrefixStoreCore::PlanLoads(Plan& plan) {
   const int64_t device = tree_.BlocksIn(Reach::kDevice, match.at);
   const int64_t worth = tiering_.WorthLoading(device, tree_.BlocksIn(Reach::kMemory, match.at), match.at.blocks);
   if (worth < match.at.blocks) {
+    plan.passed_over_blocks = match.at.blocks - worth;
+    plan.miss_reason = MissReason::kEvicted;  // from where it would have been of use
     plan.path.resize(worth);
     match.at = worth == 0 ? tree_.Root() : tree_.After(plan.path.back());
     DropPart(plan);
@@ -127,6 +129,7 @@ std::unique_ptr<SequenceState> PrefixStoreCore::CarryOut(const Plan& plan, const
   }
   running_.insert(sequence.get());
   ++counts_.acquisitions;
+  counts_.recomputed_by_choice_tokens += plan.passed_over_blocks * options_.block_tokens;
   if (request.read_cache) counts_.queried_tokens += std::ssize(request.tokens);
   counts_.hit_tokens += sequence->cached_tokens;
   return sequence;

@@ -16,10 +16,7 @@ constexpr size_t kLoadBatch = 16;
 
 int64_t Tiering::WorthLoading(int64_t device, int64_t memory, int64_t all) {
   const auto pays = [&](TierKind tier, int64_t blocks) {
-    const bool yes =
-        advisor_.Pays(tier, blocks, blocks * tree_.block_tokens(), loading_blocks_[static_cast<int>(tier)]);
-    if (!yes) counts_.recomputed_by_choice_tokens += blocks * tree_.block_tokens();
-    return yes;
+    return advisor_.Pays(tier, blocks, blocks * tree_.block_tokens(), loading_blocks_[static_cast<int>(tier)]);
   };
   if (memory > device && !pays(TierKind::kHost, memory - device)) return device;
   if (all > memory && (!reads_.on() || !pays(TierKind::kDisk, all - memory))) return memory;

@@ -245,7 +245,7 @@ struct PrefixStoreStats {
   int64_t disk_failures = 0;                // transfers that the disk refused
   int64_t disk_outages = 0;                 // times that the disk was turned off for it
   bool disk_on = false;                     // in use for writing
-  int64_t recomputed_by_choice_tokens = 0;  // cached below, but sooner computed than loaded
+  int64_t recomputed_by_choice_tokens = 0;  // cached below, but sooner computed, or not readable
   int64_t transfers_pending = 0;
 };
 

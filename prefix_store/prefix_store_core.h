@@ -66,6 +66,7 @@ class PrefixStoreCore {
     std::vector<BlockId> path = {};   // cached blocks to share
     std::vector<BlockId> loads = {};  // of those and the one to copy from: those that are not on the device
     int64_t fresh_blocks = 0;
+    int64_t passed_over_blocks = 0;  // cached below the device, and not worth bringing up
     MissReason miss_reason = MissReason::kNone;
   };
 

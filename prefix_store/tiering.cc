@@ -155,7 +155,6 @@ void Tiering::AddStats(PrefixStoreStats& stats) const {
   stats.disk_failures = counts_.disk_failures;
   stats.disk_outages = writes_.outages() + reads_.outages();
   stats.disk_on = DiskUsable();
-  stats.recomputed_by_choice_tokens = counts_.recomputed_by_choice_tokens;
   stats.transfers_pending = queue_ == nullptr ? 0 : queue_->pending();
 }
 

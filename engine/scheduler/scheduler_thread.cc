@@ -11,7 +11,8 @@ namespace {
 // How long the end of the service may take for the sake of a warm start: well within what service managers allow.
 constexpr absl::Duration kStorePatience = absl::Seconds(20);
 
-// How often to look for what wakes nobody, while somebody waits for it.
+// How often to look for what wakes nobody, while somebody waits for it: deadlines of requests whose blocks are on their
+// way up, and registrations on theirs to disk.
 constexpr absl::Duration kLookAgain = absl::Milliseconds(20);
 
 }  // namespace
@@ -97,6 +98,13 @@ void SchedulerThread::TellDurable() {
   for (const auto& done : std::exchange(when_durable_, {})) done(status);
 }
 
+void SchedulerThread::GiveUpDurable() {
+  TellDurable();
+  for (const auto& done : std::exchange(when_durable_, {})) {
+    done(absl::UnavailableError("The server stopped before the change was on disk: ask for it again."));
+  }
+}
+
 void SchedulerThread::Drain(std::function<void()> drained) {
   MutexLock lock(mutex_);
   draining_ = true;
@@ -138,6 +146,7 @@ void SchedulerThread::Run() {
     if (stop) {
       scheduler_.EndAll();
       StoreAll();
+      GiveUpDurable();
     } else {
       registry_.Poll(clocks_.wall());
       scheduler_.RunStep();
@@ -159,11 +168,13 @@ void SchedulerThread::Recover() {
 void SchedulerThread::StoreAll() {
   const absl::Time give_up = clocks_.steady() + kStorePatience;
   while ((store_.StoreAll() > 0 || store_.stats().transfers_pending > 0) && clocks_.steady() < give_up) {
+    std::vector<Command> commands;
     {
       MutexLock lock(mutex_);
       if (inbox_.empty()) mutex_.WaitFor(kStorePatience);
-      inbox_.clear();
+      commands = std::exchange(inbox_, {});
     }
+    for (Command& command : commands) command();
     store_.Poll();
   }
 }
@@ -176,7 +187,7 @@ void SchedulerThread::ShareState() {
     stats_ = stats;
     idle_ = scheduler_.idle();
     waits_ = scheduler_.waits_for_transfers();
-    looks_again_ = !when_durable_.empty();
+    looks_again_ = waits_ || !when_durable_.empty();
     queued_ = scheduler_.waiting() + in_inbox_;
     if (idle_ && in_inbox_ == 0) drained = std::exchange(on_drained_, {});
   }

@@ -79,6 +79,7 @@ class SchedulerThread {
   void Recover();
   void StoreAll();
   void TellDurable();
+  void GiveUpDurable();
   PrefixStoreTiers WithWake(PrefixStoreTiers tiers);
   Inbox AwaitWork();  // sleeps while there is nothing to do
   void ShareState();  // lets others see what the step left, and tells who waits for the drain

@@ -235,7 +235,20 @@ TEST(Tiers, ATierSlowerThanRecomputingIsNotUsed) {
   store.Thrash(20);
   EXPECT_EQ(store.Run(Count(0, 48)), Disk(47)) << "its speed is not known yet";
   store.Thrash(20);
-  EXPECT_EQ(store.Run(Count(0, 48)).sum(), 0);
+  {
+    const auto other = store.store->Acquire({.tokens = Count(50'000, 7 * 16)});
+    ASSERT_OK(other);
+    for (int refused = 0; refused < 3; ++refused) {
+      EXPECT_THAT(store.store->Acquire({.tokens = Count(0, 48)}),
+                  StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("wait")));
+    }
+  }
+  EXPECT_EQ(store.store->stats().recomputed_by_choice_tokens, 0) << "nothing was recomputed by those";
+  {
+    const Running running = store.Start(Count(0, 48));
+    EXPECT_EQ(running.hit(), 0);
+    EXPECT_EQ(running.blocks.miss_reason(), MissReason::kEvicted);
+  }
   EXPECT_EQ(store.store->stats().recomputed_by_choice_tokens, 32);
 }
 
