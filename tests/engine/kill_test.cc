@@ -20,6 +20,7 @@
 #include "engine/engine.h"
 #include "engine/model/synth.h"
 #include "gtest/gtest.h"
+#include "tests/testing/collected_answer.h"
 #include "tests/testing/status.h"
 
 namespace headstart::testing {
@@ -33,17 +34,7 @@ constexpr int kAnswerTokens = 6;
 // What a child process ends with.
 enum ChildExit { kFine = 0, kWrongAnswer = 10, kDidNotOpen = 11 };
 
-class Answer : public GenerationSink {
- public:
-  void OnStarted(const GenerationUsage&) override {}
-  void OnDelta(GenerationDelta delta) override {
-    for (const SampledToken& token : delta.tokens) ids.push_back(token.token);
-  }
-  void OnFinished(FinishReason, const GenerationUsage&, const GenerationTimings&) override { done.count_down(); }
-
-  std::vector<TokenId> ids;
-  std::latch done{1};
-};
+using Answer = CollectedAnswer;
 
 // Prompts that share beginnings of many lengths.
 std::vector<TokenId> Prompt(int i) {

@@ -15,6 +15,7 @@
 #include "engine/model/synth.h"
 #include "fmt/format.h"
 #include "gtest/gtest.h"
+#include "tests/testing/collected_answer.h"
 #include "tests/testing/status.h"
 
 namespace headstart::testing {
@@ -22,27 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class Answer : public GenerationSink {
- public:
-  void OnStarted(const GenerationUsage&) override {}
-  void OnDelta(GenerationDelta delta) override {
-    for (const SampledToken& token : delta.tokens) {
-      ids.push_back(token.token);
-      logprobs.push_back(token.logprob);
-    }
-  }
-  void OnFinished(FinishReason why, const GenerationUsage& used, const GenerationTimings&) override {
-    reason = why;
-    usage = used;
-    done.count_down();
-  }
-
-  std::vector<TokenId> ids;
-  std::vector<float> logprobs;  // equal bits of them stand for equal logits
-  FinishReason reason = FinishReason::kShutdown;
-  GenerationUsage usage;
-  std::latch done{1};
-};
+using Answer = CollectedAnswer;
 
 std::vector<TokenId> Tokens(int64_t count, uint64_t seed) {
   std::mt19937_64 random(seed);

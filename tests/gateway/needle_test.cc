@@ -15,6 +15,7 @@
 #include "gateway/demo/embedded_model.h"
 #include "gateway/demo/inventory.h"
 #include "gtest/gtest.h"
+#include "tests/testing/collected_answer.h"
 #include "tests/testing/status.h"
 
 namespace headstart::testing {
@@ -22,19 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class Answer : public GenerationSink {
- public:
-  void OnStarted(const GenerationUsage&) override {}
-  void OnDelta(GenerationDelta delta) override { text += delta.text; }
-  void OnFinished(FinishReason, const GenerationUsage& used, const GenerationTimings&) override {
-    usage = used;
-    done.count_down();
-  }
-
-  std::string text;
-  GenerationUsage usage;
-  std::latch done{1};
-};
+using Answer = CollectedAnswer;
 
 class Needle : public ::testing::Test {
  protected:
