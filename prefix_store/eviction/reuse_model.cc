@@ -52,6 +52,7 @@ std::vector<ReuseClassPlace> Places() {
   constexpr int kOwn = 0;
   constexpr int kShared = 1;
   std::vector<ReuseClassPlace> places;
+  places.reserve(kClasses);
   for (int i = 0; i < kFirstLater; ++i) places.push_back({kOwn, 0});
   for (int i = kFirstLater; i < kFirstShared; ++i) places.push_back({kOwn, 1 + (i - kFirstLater) / kAdditions});
   for (int i = kFirstShared; i < kClasses; ++i) places.push_back({kShared, 1 + kLaterTurns});
