@@ -10,6 +10,7 @@ build_packages=(
   g++ cmake ninja-build pkg-config ccache mold git ca-certificates
   libgrpc++-dev protobuf-compiler-grpc protobuf-compiler libprotobuf-dev libgrpc-dev
   libabsl-dev librocksdb-dev libxxhash-dev libpcre2-dev libicu-dev nlohmann-json3-dev libcli11-dev libspdlog-dev libfmt-dev
+  libyaml-cpp-dev prometheus-cpp-dev libssl-dev libboost-dev libjs-chart.js
   libgtest-dev libgmock-dev libbenchmark-dev
   python3-grpcio python3-protobuf python3-jinja2
 )

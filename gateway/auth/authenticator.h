@@ -33,6 +33,7 @@ enum class Role {
 struct Caller {
   std::string tenant;
   Role role = Role::kTenant;
+  std::string key_id = {};  // the API key's name, never the key; empty where callers need none
 };
 
 class Authenticator {

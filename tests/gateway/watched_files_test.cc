@@ -1,0 +1,140 @@
+#include "gateway/files/watched_files.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include "gateway/files/file_watcher.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace headstart {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+absl::StatusOr<int> ParseNumbers(const std::vector<std::string>& texts) {
+  int sum = 0;
+  for (const std::string& text : texts) {
+    if (text.find_first_not_of("0123456789") != std::string::npos) {
+      return absl::InvalidArgumentError("line 1: not a number");
+    }
+    sum += std::stoi(text);
+  }
+  return sum;
+}
+
+class WatchedFilesTest : public ::testing::Test {
+ protected:
+  WatchedFilesTest() : folder_(std::filesystem::path(::testing::TempDir()) / "watched_files") {
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+  }
+  std::string Path(const std::string& name) const { return (folder_ / name).string(); }
+
+  // As editors and tools replace a file: by another one, so that the change shows whatever the clock's grain.
+  void Write(const std::string& name, const std::string& text) {
+    std::ofstream(Path(name + ".new")) << text;
+    std::filesystem::rename(Path(name + ".new"), Path(name));
+  }
+  auto Open(const std::vector<std::string>& paths) {
+    return WatchedFiles<int>::Open(paths, ParseNumbers, [this](const std::string& event) { events_.push_back(event); });
+  }
+
+  std::filesystem::path folder_;
+  std::vector<std::string> events_;
+};
+
+TEST_F(WatchedFilesTest, ReadsAgainOnlyWhatChanged) {
+  Write("a", "1");
+  Write("b", "2");
+  auto files = Open({Path("a"), Path("b")});
+  ASSERT_TRUE(files.ok()) << files.status();
+  EXPECT_EQ(*(*files)->current(), 3);
+  (*files)->Refresh();
+  EXPECT_THAT(events_, IsEmpty());
+  Write("b", "20");
+  (*files)->Refresh();
+  EXPECT_EQ(*(*files)->current(), 21);
+  EXPECT_THAT(events_, ElementsAre(HasSubstr("was read anew")));
+}
+
+TEST_F(WatchedFilesTest, KeepsTheLastGoodVersionAndSaysOnceWhatIsWrong) {
+  Write("a", "1");
+  auto files = Open({Path("a")});
+  ASSERT_TRUE(files.ok()) << files.status();
+  const auto held = (*files)->current();
+  Write("a", "x");
+  (*files)->Refresh();
+  (*files)->Refresh();
+  EXPECT_EQ(*(*files)->current(), 1);
+  EXPECT_THAT(events_, ElementsAre(AllOf(HasSubstr(Path("a") + ": line 1: not a number"), HasSubstr("last good"))));
+  Write("a", "7");
+  (*files)->Refresh();
+  EXPECT_EQ(*(*files)->current(), 7);
+  EXPECT_EQ(*held, 1);
+}
+
+TEST_F(WatchedFilesTest, OutlivesAFileThatGoesAwayAndComesBack) {
+  Write("a", "1");
+  auto files = Open({Path("a")});
+  ASSERT_TRUE(files.ok()) << files.status();
+  std::filesystem::remove(Path("a"));
+  (*files)->Refresh();
+  EXPECT_EQ(*(*files)->current(), 1);
+  EXPECT_THAT(events_, ElementsAre(HasSubstr("cannot read " + Path("a"))));
+  Write("a", "2");
+  (*files)->Refresh();
+  EXPECT_EQ(*(*files)->current(), 2);
+}
+
+TEST_F(WatchedFilesTest, FollowsALinkThatIsReplaced) {
+  Write("v1", "1");
+  Write("v2", "2");
+  std::filesystem::create_symlink("v1", Path("a"));
+  auto files = Open({Path("a")});
+  ASSERT_TRUE(files.ok()) << files.status();
+  std::filesystem::create_symlink("v2", Path("b"));
+  std::filesystem::rename(Path("b"), Path("a"));
+  (*files)->Refresh();
+  EXPECT_EQ(*(*files)->current(), 2);
+}
+
+TEST_F(WatchedFilesTest, RefusesToOpenWhatIsMissingWrongOrAFolder) {
+  EXPECT_THAT(std::string(Open({Path("none")}).status().message()), HasSubstr("cannot read " + Path("none")));
+  EXPECT_THAT(std::string(Open({folder_.string()}).status().message()), HasSubstr("is a folder"));
+  Write("a", "x");
+  EXPECT_THAT(std::string(Open({Path("a")}).status().message()), HasSubstr(Path("a") + ": line 1"));
+}
+
+// Counts how often it was refreshed, and lets the test wait for a number.
+class Counter final : public Refreshable {
+ public:
+  void Refresh() override {
+    MutexLock lock(mutex_);
+    ++count_;
+    mutex_.NotifyAll();
+  }
+  void WaitFor(int count) {
+    MutexLock lock(mutex_);
+    while (count_ < count) mutex_.Wait();
+  }
+
+ private:
+  Mutex mutex_;
+  int count_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+TEST(FileWatcherTest, LooksWhenToldAndAgainLater) {
+  Counter told, timed;
+  FileWatcher rarely({&told}, absl::Hours(1));
+  rarely.LookNow();
+  told.WaitFor(1);
+  FileWatcher often({&timed}, absl::Milliseconds(1));
+  timed.WaitFor(3);
+}
+
+}  // namespace
+}  // namespace headstart
