@@ -4,6 +4,7 @@
 #include "CLI/CLI.hpp"
 #include "engine/model/synth.h"
 #include "fmt/format.h"
+#include "gateway/accounting/no_account.h"
 #include "gateway/cli/client.h"
 #include "gateway/cli/commands.h"
 #include "gateway/cli/demo_report.h"
@@ -37,6 +38,7 @@ class NoObserver final : public RequestObserver {
 struct LocalServer {
   std::unique_ptr<Authenticator> authenticator = OpenAuthenticator();
   NoObserver observer;
+  std::unique_ptr<Accountant> accountant = NoAccount();
   std::unique_ptr<ServiceHost> host;
 };
 
@@ -46,8 +48,9 @@ absl::StatusOr<std::unique_ptr<LocalServer>> StartServer(std::unique_ptr<ModelSo
   auto engine = Engine::Create(std::move(source), options);
   if (!engine.ok()) return engine.status();
   auto server = std::make_unique<LocalServer>();
-  auto host = ServiceHost::Start(*std::move(engine), {.grpc = {.listen = "127.0.0.1:0"}}, *server->authenticator,
-                                 server->observer);
+  auto host = ServiceHost::Start(
+      *std::move(engine), {.grpc = {.listen = "127.0.0.1:0"}},
+      {.authenticator = *server->authenticator, .observer = server->observer, .accountant = *server->accountant});
   if (!host.ok()) return host.status();
   server->host = *std::move(host);
   return server;

@@ -4,6 +4,7 @@
 
 #include "CLI/CLI.hpp"
 #include "fmt/format.h"
+#include "gateway/accounting/no_account.h"
 #include "gateway/cli/commands.h"
 #include "gateway/cli/load_progress.h"
 #include "gateway/cli/model_opener.h"
@@ -88,7 +89,9 @@ int Serve(const ServeFlags& flags) {
   if (auto status = ServiceHost::CheckOptions(flags.host, *authenticator); !status.ok()) return PrintError(status);
   auto engine = LoadEngine(flags, logger);
   if (!engine.ok()) return PrintError(engine.status());
-  auto host = ServiceHost::Start(*std::move(engine), flags.host, *authenticator, request_log);
+  const auto accountant = NoAccount();
+  auto host = ServiceHost::Start(*std::move(engine), flags.host,
+                                 {.authenticator = *authenticator, .observer = request_log, .accountant = *accountant});
   if (!host.ok()) return PrintError(host.status());
   PrintReady(**host);
   logger.info("serving model={} address={}", (*host)->model_name(), (*host)->server().address());

@@ -23,11 +23,9 @@ absl::Status ServiceHost::CheckOptions(const ServiceHostOptions& options, const 
 
 absl::StatusOr<std::unique_ptr<ServiceHost>> ServiceHost::Start(std::unique_ptr<Engine> engine,
                                                                 const ServiceHostOptions& options,
-                                                                const Authenticator& authenticator,
-                                                                RequestObserver& observer, RandomSource random) {
-  if (auto status = CheckOptions(options, authenticator); !status.ok()) return status;
-  std::unique_ptr<ServiceHost> host(
-      new ServiceHost(std::move(engine), options, authenticator, observer, std::move(random)));
+                                                                const ServiceHostParts& parts, RandomSource random) {
+  if (auto status = CheckOptions(options, parts.authenticator); !status.ok()) return status;
+  std::unique_ptr<ServiceHost> host(new ServiceHost(std::move(engine), options, parts, std::move(random)));
   auto server =
       GrpcServer::Start(options.grpc, {{&host->inference_, std::string(v1::InferenceService::service_full_name())},
                                        {&host->prefixes_, std::string(v1::PrefixService::service_full_name())},
@@ -38,13 +36,14 @@ absl::StatusOr<std::unique_ptr<ServiceHost>> ServiceHost::Start(std::unique_ptr<
 }
 
 ServiceHost::ServiceHost(std::unique_ptr<Engine> engine, const ServiceHostOptions& options,
-                         const Authenticator& authenticator, RequestObserver& observer, RandomSource random)
+                         const ServiceHostParts& parts, RandomSource random)
     : engine_(std::move(engine)),
       workers_(options.tokenizer_threads, static_cast<size_t>(options.max_tokenizer_queue)),
       context_{.engine = *engine_,
-               .authenticator = authenticator,
+               .authenticator = parts.authenticator,
                .workers = workers_,
-               .observer = observer,
+               .observer = parts.observer,
+               .accountant = parts.accountant,
                .random = std::move(random),
                .model_name = options.model_name.empty() ? engine_->config().name : options.model_name,
                .limits = options.limits,
@@ -61,8 +60,7 @@ ServiceHost::~ServiceHost() {
 
 void ServiceHost::Drain(std::function<void()> drained) {
   server_->SetServing(false);
-  inference_.StopAccepting();
-  prefixes_.StopAccepting();
+  context_.stopping = true;
   engine_->Drain(std::move(drained));
 }
 

@@ -2,8 +2,7 @@
 // taken apart in the right order.
 //
 // Thread-safety: every method may be called from any thread, except destruction.
-// Ownership: owns engine, workers, services and server; borrows authenticator and observer, which outlive it.
-// Destruction cancels what runs.
+// Ownership: owns engine, workers, services and server; borrows its parts. Destruction cancels what runs.
 
 #ifndef HEADSTART_GATEWAY_SERVER_SERVICE_HOST_H_
 #define HEADSTART_GATEWAY_SERVER_SERVICE_HOST_H_
@@ -33,14 +32,20 @@ struct ServiceHostOptions {
   bool insecure_open = false;  // allows other machines to call a server that asks for no credential
 };
 
+// What a host is built on. All of it outlives the host.
+struct ServiceHostParts {
+  const Authenticator& authenticator;
+  RequestObserver& observer;
+  Accountant& accountant;
+};
+
 class ServiceHost {
  public:
   // Besides GrpcServer's errors: FAILED_PRECONDITION when others could call and the authenticator asks for no
   // credential.
   static absl::StatusOr<std::unique_ptr<ServiceHost>> Start(std::unique_ptr<Engine> engine,
                                                             const ServiceHostOptions& options,
-                                                            const Authenticator& authenticator,
-                                                            RequestObserver& observer,
+                                                            const ServiceHostParts& parts,
                                                             RandomSource random = SystemRandom());
 
   // The checks of Start that need no engine, for before a model is loaded.
@@ -58,8 +63,8 @@ class ServiceHost {
   const std::string& model_name() const { return context_.model_name; }
 
  private:
-  ServiceHost(std::unique_ptr<Engine> engine, const ServiceHostOptions& options, const Authenticator& authenticator,
-              RequestObserver& observer, RandomSource random);
+  ServiceHost(std::unique_ptr<Engine> engine, const ServiceHostOptions& options, const ServiceHostParts& parts,
+              RandomSource random);
 
   std::unique_ptr<Engine> engine_;
   WorkerPool workers_;

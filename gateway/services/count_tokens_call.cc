@@ -7,6 +7,20 @@
 #include "gateway/services/submit_errors.h"
 
 namespace headstart {
+namespace {
+
+// What a request would report that only read its prompt.
+GenerationUsage ToUsage(const Match& match, int64_t tokens) {
+  GenerationUsage usage;
+  usage.prompt_tokens = tokens;
+  usage.cached_device_tokens = match.by_tier.device;
+  usage.cached_host_tokens = match.by_tier.host;
+  usage.cached_disk_tokens = match.by_tier.disk;
+  usage.computed_prompt_tokens = tokens - usage.cached_tokens();
+  return usage;
+}
+
+}  // namespace
 
 grpc::ServerUnaryReactor* CountTokensCall::Start(const ServiceContext& context, const InputEncoder& encoder,
                                                  const Caller& caller, const v1::CountTokensRequest& request,
@@ -35,6 +49,7 @@ void CountTokensCall::Answer(const Match& match, int64_t tokens) {
   response_.set_tokens(tokens);
   *response_.mutable_split() = ToCacheSplit(match, tokens);
   response_.set_pending_tokens(match.pending_tokens);
+  *response_.mutable_predicted_charge() = context_.accountant.Predict(context_.model_name, ToUsage(match, tokens));
   Finish(grpc::Status::OK);
 }
 

@@ -6,6 +6,7 @@
 #include "fmt/format.h"
 #include "gateway/services/convert.h"
 #include "gateway/services/prefix_convert.h"
+#include "gateway/services/request_digest.h"
 #include "gateway/services/submit_errors.h"
 #include "gateway/services/unary_answer.h"
 
@@ -43,18 +44,41 @@ RequestRecord ToRecord(const ServiceContext& context, const Caller& caller, cons
   record.kind = RequestKind::kCreatePrefix;
   record.request_id = request.request_id().empty() ? fmt::format("r-{:016x}", context.random()) : request.request_id();
   record.tenant = caller.tenant;
+  record.key_id = caller.key_id;
   record.model = context.model_name;
+  record.start = context.now();
   record.reason = FinishReason::kLength;
   return record;
 }
 
-void Finish(const absl::StatusOr<CachedPrefix>& prefix, const RequestRecord& record, Answer& answer) {
-  if (!prefix.ok()) return answer.Refuse(PrefixError(prefix.status()));
+// What the request asks, as GenerateRequest's digest takes it.
+uint64_t DigestOf(const v1::CreatePrefixRequest& request, const PrefixSpec& spec) {
+  v1::GenerateRequest asked;
+  asked.set_model(request.model());
+  return DigestOf(asked, spec.tokens);
+}
+
+void Finish(const CachedPrefix& prefix, const GenerationUsage& usage, const std::string& request_id,
+            const v1::Receipt& receipt, Answer& answer) {
   answer.Answer([&](v1::CreatePrefixResponse& response) {
-    *response.mutable_prefix() = ToPrefix(*prefix);
-    *response.mutable_usage() = ToUsage(record.usage);
-    response.set_request_id(record.request_id);
+    *response.mutable_prefix() = ToPrefix(prefix);
+    *response.mutable_usage() = ToUsage(usage);
+    response.set_request_id(request_id);
+    *response.mutable_receipt() = receipt;
   });
+}
+
+// Records what was computed, also when the prefix could not be kept, and answers.
+void Settle(const ServiceContext& context, const absl::StatusOr<CachedPrefix>& prefix, RequestRecord record,
+            std::shared_ptr<Answer> answer) {
+  record.end = context.now();
+  if (record.usage.prompt_tokens > 0) context.observer.OnRequestFinished(record);
+  if (!prefix.ok()) answer->Refuse(PrefixError(prefix.status()));
+  auto finish = [prefix, usage = record.usage, id = record.request_id,
+                 answer = std::move(answer)](const v1::Receipt& receipt) {
+    if (prefix.ok()) Finish(*prefix, usage, id, receipt, *answer);
+  };
+  context.accountant.Record(std::move(record), std::move(finish));
 }
 
 void Compute(const ServiceContext& context, PrefixSpec spec, RequestRecord record, std::shared_ptr<Answer> answer) {
@@ -62,9 +86,7 @@ void Compute(const ServiceContext& context, PrefixSpec spec, RequestRecord recor
                               [&context, record = std::move(record), answer = std::move(answer)](
                                   const absl::StatusOr<CachedPrefix>& prefix, const GenerationUsage& usage) mutable {
                                 record.usage = usage;
-                                // What was refused before any work has no part in the account.
-                                if (usage.prompt_tokens > 0) context.observer.OnRequestFinished(record);
-                                Finish(prefix, record, *answer);
+                                Settle(context, prefix, std::move(record), std::move(answer));
                               });
 }
 
@@ -78,6 +100,10 @@ grpc::ServerUnaryReactor* StartCreatePrefix(const ServiceContext& context, const
     auto spec = ToSpec(context, encoder, caller, request);
     if (!spec.ok()) return answer->Refuse(spec.status());
     RequestRecord record = ToRecord(context, caller, request);
+    record.request_digest = DigestOf(request, *spec);
+    const absl::Status admitted = context.accountant.Admit(
+        {.tenant = record.tenant, .request_id = request.request_id(), .request_digest = record.request_digest});
+    if (!admitted.ok()) return answer->Refuse(admitted);
     answer->LetGo();
     Compute(context, *std::move(spec), std::move(record), answer);
   });

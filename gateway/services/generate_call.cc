@@ -6,8 +6,6 @@
 #include "gateway/errors/error_details.h"
 #include "gateway/errors/grpc_status.h"
 #include "gateway/services/convert.h"
-#include "gateway/services/generation_request.h"
-#include "gateway/services/submit_errors.h"
 #include "grpcpp/server_context.h"
 
 namespace headstart {
@@ -16,30 +14,13 @@ namespace {
 // A merged delta stays far below the 4 MiB that clients take by default.
 constexpr size_t kMaxMergedBytes = 64 << 10;
 
-absl::Status StatusOf(FinishReason reason) {
-  switch (reason) {
-    case FinishReason::kStop:
-    case FinishReason::kLength:
-      return absl::OkStatus();
-    case FinishReason::kCancelled:
-      return absl::CancelledError("the generation was cancelled");
-    case FinishReason::kDeadline:
-      return absl::DeadlineExceededError("the deadline passed before the answer was complete");
-    case FinishReason::kShutdown:
-      return ShuttingDown();
-  }
-  return absl::InternalError("the generation ended for an unknown reason");
-}
-
 // gRPC says "no deadline" with the end of its clock.
 absl::Time DeadlineOf(const grpc::CallbackServerContext& call) {
   const auto deadline = call.deadline();
   return deadline == std::chrono::system_clock::time_point::max() ? absl::InfiniteFuture() : absl::FromChrono(deadline);
 }
 
-std::string RequestIdOf(const v1::GenerateRequest& request, const ServiceContext& context) {
-  return request.request_id().empty() ? fmt::format("r-{:016x}", context.random()) : request.request_id();
-}
+absl::Status CallerWentAway() { return absl::CancelledError("the caller went away"); }
 
 }  // namespace
 
@@ -47,70 +28,34 @@ grpc::ServerWriteReactor<v1::GenerateResponse>* GenerateCall::Start(const Servic
                                                                     const InputEncoder& encoder, const Caller& caller,
                                                                     const grpc::CallbackServerContext& call,
                                                                     const v1::GenerateRequest& request) {
-  std::shared_ptr<GenerateCall> self(new GenerateCall(context, encoder, caller, call, request));
+  std::shared_ptr<GenerateCall> self(new GenerateCall(context, request.logprobs()));
   self->self_ = self;
-  if (!context.workers.TryRun([self] { self->Prepare(); })) self->EndPreparing(TooBusy());
-  return self.get();
+  GenerateCall* const reactor = self.get();
+  // gRPC owns the request, and keeps it until Finish.
+  const std::shared_ptr<const v1::GenerateRequest> borrowed(std::shared_ptr<void>(), &request);
+  auto session = GenerationSession::Start(context, encoder,
+                                          {.caller = caller, .request = borrowed, .deadline = DeadlineOf(call)}, self);
+  self->Attach(std::move(session));
+  return reactor;
 }
 
-GenerateCall::GenerateCall(const ServiceContext& context, const InputEncoder& encoder, const Caller& caller,
-                           const grpc::CallbackServerContext& call, const v1::GenerateRequest& request)
-    : context_(context),
-      encoder_(encoder),
-      request_(request),
-      deadline_(DeadlineOf(call)),
-      logprobs_(request.logprobs()) {
-  record_.request_id = RequestIdOf(request, context);
-  record_.tenant = caller.tenant;
-  record_.model = context.model_name;
-  record_.labels.insert(request.labels().begin(), request.labels().end());
-}
-
-void GenerateCall::Prepare() {
-  bool wanted;
+// The caller may have gone away meanwhile.
+void GenerateCall::Attach(std::shared_ptr<GenerationSession> session) {
+  bool cancel;
   {
     MutexLock lock(mutex_);
-    wanted = !given_up_;
+    cancel = given_up_;
+    session_ = session;
   }
-  EndPreparing(wanted ? Submit() : absl::CancelledError("the caller went away"));
+  if (cancel) session->Cancel();
 }
 
-absl::StatusOr<GenerationId> GenerateCall::Submit() {
-  auto generation = ToGenerationRequest(request_, context_.random());
-  if (!generation.ok()) return generation.status();
-  auto prompt = encoder_.Encode(request_.input());
-  if (!prompt.ok()) return prompt.status();
-  generation->scope = Scope::Tenant(record_.tenant);
-  generation->prompt = *std::move(prompt);
-  generation->deadline = deadline_;
-  seed_ = generation->sampling.seed;
-  auto id = context_.engine.Submit(*std::move(generation), shared_from_this());
-  if (!id.ok()) return SubmitError(id.status());
-  return id;
-}
-
-void GenerateCall::EndPreparing(const absl::StatusOr<GenerationId>& id) {
-  bool cancel = false;
-  {
-    MutexLock lock(mutex_);
-    preparing_ = false;
-    if (id.ok()) {
-      id_ = *id;
-      cancel = given_up_;
-    } else if (!final_status_) {
-      final_status_ = id.status();
-    }
-  }
-  if (cancel) context_.engine.Cancel(*id);
-  Pump();
-}
-
-void GenerateCall::OnStarted(const GenerationUsage& split) {
+void GenerateCall::OnStarted(const Started& started) {
   v1::GenerateResponse event;
-  event.mutable_started()->set_request_id(record_.request_id);
-  event.mutable_started()->set_model(record_.model);
-  event.mutable_started()->set_seed(seed_);
-  *event.mutable_started()->mutable_split() = ToCacheSplit(split);
+  event.mutable_started()->set_request_id(started.request_id);
+  event.mutable_started()->set_model(started.model);
+  event.mutable_started()->set_seed(started.seed);
+  *event.mutable_started()->mutable_split() = ToCacheSplit(started.split);
   {
     MutexLock lock(mutex_);
     Enqueue(std::move(event));
@@ -121,44 +66,47 @@ void GenerateCall::OnStarted(const GenerationUsage& split) {
 void GenerateCall::OnDelta(GenerationDelta delta) {
   v1::GenerateResponse event;
   *event.mutable_delta() = ToDelta(std::move(delta), logprobs_, context_.engine.tokenizer());
-  bool too_slow;
   {
     MutexLock lock(mutex_);
     Enqueue(std::move(event));
-    too_slow = queued_bytes_ > context_.max_unread_bytes && !given_up_;
-    if (too_slow) {
-      GiveUp(WithReason(absl::ResourceExhaustedError(fmt::format(
-                            "the client left more than {} bytes of the answer unread", context_.max_unread_bytes)),
-                        "CLIENT_TOO_SLOW"));
-    }
   }
-  if (too_slow) CancelInEngine();
+  if (ClientIsTooSlow()) {
+    GiveUp(WithReason(absl::ResourceExhaustedError(fmt::format(
+                          "the client left more than {} bytes of the answer unread", context_.max_unread_bytes)),
+                      "CLIENT_TOO_SLOW"));
+  }
   Pump();
 }
 
-void GenerateCall::OnFinished(FinishReason reason, const GenerationUsage& usage, const GenerationTimings& timings) {
-  record_.reason = reason;
-  record_.usage = usage;
-  record_.timings = timings;
-  context_.observer.OnRequestFinished(record_);
+void GenerateCall::OnFinished(const Finished& finished) {
   v1::GenerateResponse event;
-  event.mutable_finished()->set_reason(ToFinishReason(reason));
-  *event.mutable_finished()->mutable_usage() = ToUsage(usage);
-  *event.mutable_finished()->mutable_timings() = ToTimings(timings);
+  event.mutable_finished()->set_reason(ToFinishReason(finished.reason));
+  *event.mutable_finished()->mutable_usage() = ToUsage(finished.usage);
+  *event.mutable_finished()->mutable_timings() = ToTimings(finished.timings);
+  *event.mutable_finished()->mutable_receipt() = finished.receipt;
   {
     MutexLock lock(mutex_);
     Enqueue(std::move(event));
-    if (!final_status_) final_status_ = StatusOf(reason);
+    End(StatusOf(finished.reason));
   }
   Pump();
+}
+
+void GenerateCall::OnRefused(const absl::Status& status) {
+  {
+    MutexLock lock(mutex_);
+    End(status);
+  }
+  Pump();
+}
+
+void GenerateCall::End(const absl::Status& status) {
+  session_ended_ = true;
+  if (!final_status_) final_status_ = status;
 }
 
 void GenerateCall::OnCancel() {
-  {
-    MutexLock lock(mutex_);
-    GiveUp(absl::CancelledError("the caller went away"));
-  }
-  CancelInEngine();
+  GiveUp(CallerWentAway());
   Pump();
 }
 
@@ -166,13 +114,20 @@ void GenerateCall::OnWriteDone(bool ok) {
   {
     MutexLock lock(mutex_);
     writing_ = false;
-    if (!ok) GiveUp(absl::CancelledError("the caller went away"));
   }
-  if (!ok) CancelInEngine();
+  if (!ok) GiveUp(CallerWentAway());
   Pump();
 }
 
-void GenerateCall::OnDone() { self_.reset(); }
+// Call and session hold each other until here.
+void GenerateCall::OnDone() {
+  std::shared_ptr<GenerationSession> session;
+  {
+    MutexLock lock(mutex_);
+    session = std::move(session_);
+  }
+  self_.reset();
+}
 
 // A client that reads slowly gets fewer and larger pieces.
 bool GenerateCall::MergeIntoLast(const v1::GenerateResponse& event) {
@@ -191,20 +146,23 @@ void GenerateCall::Enqueue(v1::GenerateResponse event) {
   if (!MergeIntoLast(event)) queue_.push_back(std::move(event));
 }
 
-void GenerateCall::GiveUp(absl::Status status) {
-  given_up_ = true;
-  queue_.clear();
-  queued_bytes_ = 0;
-  if (!final_status_ || final_status_->ok()) final_status_ = std::move(status);
+bool GenerateCall::ClientIsTooSlow() const {
+  MutexLock lock(mutex_);
+  return queued_bytes_ > context_.max_unread_bytes;
 }
 
-void GenerateCall::CancelInEngine() {
-  std::optional<GenerationId> id;
+// What is queued is dropped, and the session ends within a step.
+void GenerateCall::GiveUp(absl::Status status) {
+  std::shared_ptr<GenerationSession> session;
   {
     MutexLock lock(mutex_);
-    id = id_;
+    given_up_ = true;
+    queue_.clear();
+    queued_bytes_ = 0;
+    if (!final_status_ || final_status_->ok()) final_status_ = std::move(status);
+    session = session_;
   }
-  if (id) context_.engine.Cancel(*id);
+  if (session) session->Cancel();
 }
 
 // Decides under the lock, so that one caller alone acts on each change; acts without it. Whoever changed the state
@@ -224,7 +182,7 @@ void GenerateCall::Pump() {
 
 GenerateCall::Step GenerateCall::NextStep() {
   MutexLock lock(mutex_);
-  if (preparing_ || writing_ || finish_called_) return Step::kNone;
+  if (writing_ || finish_called_) return Step::kNone;
   if (!queue_.empty()) {
     on_the_wire_ = std::move(queue_.front());
     queue_.pop_front();
@@ -233,7 +191,7 @@ GenerateCall::Step GenerateCall::NextStep() {
     writing_ = true;
     return Step::kWrite;
   }
-  if (!final_status_) return Step::kNone;
+  if (!session_ended_) return Step::kNone;
   closing_status_ = *final_status_;
   finish_called_ = true;
   return Step::kFinish;

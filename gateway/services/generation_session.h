@@ -1,8 +1,10 @@
-// GenerationSession: one request for an answer on its way through the gateway, whichever protocol it came by: encoded on
-// a worker, let in by the accountant, run by the engine, written down.
+// GenerationSession: one request for an answer on its way through the gateway, whichever protocol it came by: encoded
+// on a worker, let in by the accountant, run by the engine, written down.
 //
-//   preparing ──(submitted)──▶ running ──(the engine is done)──▶ recording ──(the record is on disk)──▶ ended: OnFinished
-//       └──────(refused, or cancelled meanwhile)───────────────────────────────────────────────────────▶ ended: OnRefused
+//   preparing ──(submitted)──▶ running ──(the engine is done)──▶ recording ──(the record is on disk)──▶ ended:
+//   OnFinished
+//       └──────(refused, or cancelled meanwhile)───────────────────────────────────────────────────────▶ ended:
+//       OnRefused
 //
 // Thread-safety: Cancel may be called from any thread, also from within events and after the end.
 // Ownership: held by itself until it has ended, and by whoever wants to cancel it. It holds request and events until

@@ -7,7 +7,7 @@
 #include "gateway/services/convert.h"
 #include "gateway/services/count_tokens_call.h"
 #include "gateway/services/generate_call.h"
-#include "gateway/services/submit_errors.h"
+#include "gateway/services/inference_checks.h"
 
 namespace headstart {
 namespace {
@@ -23,14 +23,6 @@ class RefusedStream final : public grpc::ServerWriteReactor<v1::GenerateResponse
 InferenceService::InferenceService(const ServiceContext& context)
     : context_(context), encoder_(context.engine, context.now) {}
 
-absl::Status InferenceService::CheckGenerate(const v1::GenerateRequest& request) const {
-  if (stopping_) return ShuttingDown();
-  absl::Status status = CheckModel(context_, request.model());
-  status.Update(CheckRequest(request, context_.limits));
-  status.Update(CheckTokenIds("stop_token_ids", request.stop_token_ids(), context_.engine.config().vocab_size));
-  return status;
-}
-
 absl::Status InferenceService::CheckCount(const v1::CountTokensRequest& request) const {
   absl::Status status = CheckModel(context_, request.model());
   status.Update(CheckInput(request.input(), context_.limits));
@@ -41,7 +33,7 @@ grpc::ServerWriteReactor<v1::GenerateResponse>* InferenceService::Generate(grpc:
                                                                            const v1::GenerateRequest* request) {
   auto caller = context_.authenticator.Authenticate(IdentityOf(*call));
   if (!caller.ok()) return new RefusedStream(caller.status());
-  if (auto status = CheckGenerate(*request); !status.ok()) return new RefusedStream(status);
+  if (auto status = CheckGenerate(context_, *request); !status.ok()) return new RefusedStream(status);
   return GenerateCall::Start(context_, encoder_, *caller, *call, *request);
 }
 

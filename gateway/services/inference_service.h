@@ -7,9 +7,6 @@
 #ifndef HEADSTART_GATEWAY_SERVICES_INFERENCE_SERVICE_H_
 #define HEADSTART_GATEWAY_SERVICES_INFERENCE_SERVICE_H_
 
-#include <atomic>
-#include <string>
-
 #include "gateway/services/input_encoder.h"
 #include "gateway/services/service_context.h"
 #include "headstart/v1/inference.grpc.pb.h"
@@ -20,9 +17,6 @@ class InferenceService final : public v1::InferenceService::CallbackService {
  public:
   explicit InferenceService(const ServiceContext& context);
 
-  // From now on Generate is refused with UNAVAILABLE; what runs goes on, and the other calls still answer.
-  void StopAccepting() { stopping_ = true; }
-
   grpc::ServerWriteReactor<v1::GenerateResponse>* Generate(grpc::CallbackServerContext* call,
                                                            const v1::GenerateRequest* request) override;
   grpc::ServerUnaryReactor* CountTokens(grpc::CallbackServerContext* call, const v1::CountTokensRequest* request,
@@ -31,12 +25,10 @@ class InferenceService final : public v1::InferenceService::CallbackService {
                                        v1::ListModelsResponse* response) override;
 
  private:
-  absl::Status CheckGenerate(const v1::GenerateRequest& request) const;
   absl::Status CheckCount(const v1::CountTokensRequest& request) const;
 
   const ServiceContext& context_;
   InputEncoder encoder_;
-  std::atomic<bool> stopping_ = false;
 };
 
 }  // namespace headstart

@@ -52,7 +52,7 @@ PrefixService::PrefixService(const ServiceContext& context)
     : context_(context), encoder_(context.engine, context.now) {}
 
 absl::Status PrefixService::CheckCreate(const Caller& caller, const v1::CreatePrefixRequest& request) const {
-  if (stopping_) return ShuttingDown();
+  if (context_.stopping) return ShuttingDown();
   absl::Status status = CheckModel(context_, request.model());
   if (!request.id().empty()) status.Update(CheckPrefixId(request.id()));
   status.Update(CheckChange(caller, request.scope()));

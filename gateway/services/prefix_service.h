@@ -10,7 +10,6 @@
 #ifndef HEADSTART_GATEWAY_SERVICES_PREFIX_SERVICE_H_
 #define HEADSTART_GATEWAY_SERVICES_PREFIX_SERVICE_H_
 
-#include <atomic>
 #include <string>
 
 #include "gateway/services/input_encoder.h"
@@ -22,9 +21,6 @@ namespace headstart {
 class PrefixService final : public v1::PrefixService::CallbackService {
  public:
   explicit PrefixService(const ServiceContext& context);
-
-  // From now on CreatePrefix is refused with UNAVAILABLE; the other calls still answer.
-  void StopAccepting() { stopping_ = true; }
 
   grpc::ServerUnaryReactor* CreatePrefix(grpc::CallbackServerContext* call, const v1::CreatePrefixRequest* request,
                                          v1::CreatePrefixResponse* response) override;
@@ -42,7 +38,6 @@ class PrefixService final : public v1::PrefixService::CallbackService {
 
   const ServiceContext& context_;
   InputEncoder encoder_;
-  std::atomic<bool> stopping_ = false;
 };
 
 }  // namespace headstart

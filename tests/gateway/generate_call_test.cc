@@ -3,6 +3,7 @@
 #include <string>
 #include <thread>
 
+#include "gateway/errors/error_details.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/gateway/fake_engine.h"
@@ -278,6 +279,89 @@ TEST_F(GenerateCallTest, RecordNamesTenantLabelsAndReason) {
   EXPECT_EQ(record.tenant, "default");
   EXPECT_EQ(record.labels.at("team"), "search");
   EXPECT_EQ(record.reason, FinishReason::kLength);
+}
+
+// --- the account
+
+TEST_F(GenerateCallTest, FinishedComesWhenTheRecordIsWritten) {
+  served_->accountant().Hold();
+  grpc::ClientContext context;
+  auto reader = served_->stub().Generate(&context, TextRequest(kPrompt));
+  auto submitted = engine_->WaitForRequest();
+  submitted.sink->OnStarted(Split());
+  submitted.sink->OnFinished(FinishReason::kStop, Total(), {});
+  v1::GenerateResponse event;
+  ASSERT_TRUE(reader->Read(&event));
+  EXPECT_TRUE(event.has_started());
+  const RequestRecord record = served_->accountant().WaitForRecords(1).front();
+  EXPECT_EQ(record.usage.completion_tokens, 2);
+  served_->accountant().Release();
+  ASSERT_TRUE(reader->Read(&event));
+  EXPECT_TRUE(event.finished().receipt().recorded());
+  EXPECT_EQ(event.finished().receipt().charge().cost_nanos(), 7);
+  EXPECT_TRUE(reader->Finish().ok());
+}
+
+TEST_F(GenerateCallTest, WhatTheAccountantRefusesNeverReachesTheEngine) {
+  served_->accountant().Refuse(WithReason(absl::ResourceExhaustedError("the budget is used up"), "BUDGET_EXHAUSTED"));
+  const Stream stream = Generate(served_->stub(), TextRequest(kPrompt));
+  EXPECT_EQ(stream.status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(ReasonOf(stream.status), "BUDGET_EXHAUSTED");
+  served_->accountant().Refuse(absl::OkStatus());
+  Begin(TextRequest("another"));
+  const auto submitted = engine_->WaitForRequest();
+  submitted.sink->OnFinished(FinishReason::kStop, {}, {});
+  EXPECT_TRUE(End().status.ok());
+  EXPECT_EQ(served_->accountant().admissions().size(), 2u);
+  EXPECT_EQ(served_->accountant().WaitForRecords(1).size(), 1u);
+}
+
+TEST_F(GenerateCallTest, ClientThatLeavesIsRecordedOnce) {
+  grpc::ClientContext context;
+  auto reader = served_->stub().Generate(&context, TextRequest(kPrompt));
+  auto submitted = engine_->WaitForRequest();
+  submitted.sink->OnStarted(Split());
+  context.TryCancel();
+  engine_->WaitForCancel();
+  submitted.sink->OnFinished(FinishReason::kCancelled, Total(), {});
+  const auto records = served_->accountant().WaitForRecords(1);
+  EXPECT_EQ(records.size(), 1u);
+  EXPECT_EQ(records.front().reason, FinishReason::kCancelled);
+  EXPECT_EQ(records.front().usage.completion_tokens, 2);
+}
+
+// The same request again has the same digest; another prompt or another way to answer has not.
+TEST_F(GenerateCallTest, DigestTellsARepeatedRequestFromAnother) {
+  const auto answer = [&](const v1::GenerateRequest& request) {
+    Begin(request);
+    engine_->WaitForRequest().sink->OnFinished(FinishReason::kStop, Total(), {});
+    End();
+    return served_->accountant().admissions().back();
+  };
+  v1::GenerateRequest request = TextRequest(kPrompt);
+  request.set_request_id("request-1");
+  const AdmissionRequest first = answer(request);
+  EXPECT_EQ(first.request_id, "request-1");
+  EXPECT_EQ(first.tenant, "default");
+  (*request.mutable_labels())["attempt"] = "2";
+  request.mutable_cache()->set_read(false);
+  EXPECT_EQ(answer(request).request_digest, first.request_digest);
+  request.set_max_tokens(9);
+  EXPECT_NE(answer(request).request_digest, first.request_digest);
+  request.clear_max_tokens();
+  request.mutable_input()->mutable_text()->set_text("Where is the blue lamp?");
+  EXPECT_NE(answer(request).request_digest, first.request_digest);
+}
+
+TEST_F(GenerateCallTest, RecordSaysWhenItWasAskedAndWhenItEnded) {
+  Begin(TextRequest(kPrompt));
+  auto submitted = engine_->WaitForRequest();
+  const absl::Time between = absl::Now();
+  submitted.sink->OnFinished(FinishReason::kStop, Total(), {});
+  End();
+  const RequestRecord record = served_->accountant().WaitForRecords(1).front();
+  EXPECT_LE(record.start, between);
+  EXPECT_GE(record.end, between);
 }
 
 }  // namespace

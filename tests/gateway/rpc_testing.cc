@@ -5,6 +5,17 @@
 #include "gateway/errors/error_details.h"
 
 namespace headstart::testing {
+namespace {
+
+v1::Receipt Receipt() {
+  v1::Receipt receipt;
+  receipt.set_recorded(true);
+  receipt.mutable_charge()->set_currency("TST");
+  receipt.mutable_charge()->set_cost_nanos(7);
+  return receipt;
+}
+
+}  // namespace
 
 absl::StatusOr<Caller> TokenAuthenticator::Authenticate(const CallIdentity& call) const {
   for (const auto& [key, value] : call.metadata) {
@@ -26,11 +37,66 @@ std::vector<RequestRecord> RecordingObserver::WaitForRecords(size_t count) {
   return records_;
 }
 
+absl::Status RecordingAccountant::Admit(const AdmissionRequest& request) const {
+  MutexLock lock(mutex_);
+  admissions_.push_back(request);
+  return status_;
+}
+
+void RecordingAccountant::Record(RequestRecord record, Recorded done) {
+  {
+    MutexLock lock(mutex_);
+    records_.push_back(std::move(record));
+    mutex_.NotifyAll();
+    if (held_) return waiting_.push_back(std::move(done));
+  }
+  done(Receipt());
+}
+
+v1::Charge RecordingAccountant::Predict(const std::string&, const GenerationUsage& usage) const {
+  v1::Charge charge;
+  charge.set_currency("TST");
+  charge.set_cost_nanos(usage.computed_prompt_tokens);
+  return charge;
+}
+
+void RecordingAccountant::Refuse(absl::Status status) {
+  MutexLock lock(mutex_);
+  status_ = std::move(status);
+}
+
+void RecordingAccountant::Hold() {
+  MutexLock lock(mutex_);
+  held_ = true;
+}
+
+void RecordingAccountant::Release() {
+  std::vector<Recorded> waiting;
+  {
+    MutexLock lock(mutex_);
+    held_ = false;
+    waiting.swap(waiting_);
+  }
+  for (const Recorded& done : waiting) done(Receipt());
+}
+
+std::vector<AdmissionRequest> RecordingAccountant::admissions() const {
+  MutexLock lock(mutex_);
+  return admissions_;
+}
+
+std::vector<RequestRecord> RecordingAccountant::WaitForRecords(size_t count) {
+  MutexLock lock(mutex_);
+  while (records_.size() < count) mutex_.Wait();
+  return records_;
+}
+
 ServedEngine::ServedEngine(std::unique_ptr<Engine> engine, ServiceHostOptions options,
                            std::unique_ptr<Authenticator> authenticator)
     : authenticator_(std::move(authenticator)) {
   options.grpc.listen = "127.0.0.1:0";
-  host_ = *ServiceHost::Start(std::move(engine), options, *authenticator_, observer_);
+  host_ = *ServiceHost::Start(std::move(engine), options,
+                              {.authenticator = *authenticator_, .observer = observer_, .accountant = accountant_});
   const auto channel = host_->server().InProcessChannel();
   stub_ = v1::InferenceService::NewStub(channel);
   prefixes_ = v1::PrefixService::NewStub(channel);

@@ -43,6 +43,31 @@ class RecordingObserver final : public RequestObserver {
   std::vector<RequestRecord> records_ ABSL_GUARDED_BY(mutex_);
 };
 
+// Admits as it is told, and keeps what it is to record; answers at once, or when the test lets it.
+class RecordingAccountant final : public Accountant {
+ public:
+  absl::Status Admit(const AdmissionRequest& request) const override ABSL_LOCKS_EXCLUDED(mutex_);
+  void Record(RequestRecord record, Recorded done) override ABSL_LOCKS_EXCLUDED(mutex_);
+  v1::Charge Predict(const std::string& model, const GenerationUsage& usage) const override;
+
+  // What Admit says from now on.
+  void Refuse(absl::Status status) ABSL_LOCKS_EXCLUDED(mutex_);
+  // From now on records wait for Release.
+  void Hold() ABSL_LOCKS_EXCLUDED(mutex_);
+  void Release() ABSL_LOCKS_EXCLUDED(mutex_);
+  std::vector<AdmissionRequest> admissions() const ABSL_LOCKS_EXCLUDED(mutex_);
+  // Waits until there are `count`.
+  std::vector<RequestRecord> WaitForRecords(size_t count) ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  mutable Mutex mutex_;
+  absl::Status status_ ABSL_GUARDED_BY(mutex_);
+  bool held_ ABSL_GUARDED_BY(mutex_) = false;
+  mutable std::vector<AdmissionRequest> admissions_ ABSL_GUARDED_BY(mutex_);
+  std::vector<RequestRecord> records_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Recorded> waiting_ ABSL_GUARDED_BY(mutex_);
+};
+
 // A served engine and a client of it.
 class ServedEngine {
  public:
@@ -54,10 +79,12 @@ class ServedEngine {
   v1::AdminService::Stub& admin() { return *admin_; }
   ServiceHost& host() { return *host_; }
   RecordingObserver& observer() { return observer_; }
+  RecordingAccountant& accountant() { return accountant_; }
 
  private:
   std::unique_ptr<Authenticator> authenticator_;
   RecordingObserver observer_;
+  RecordingAccountant accountant_;
   std::unique_ptr<ServiceHost> host_;
   std::unique_ptr<v1::InferenceService::Stub> stub_;
   std::unique_ptr<v1::PrefixService::Stub> prefixes_;

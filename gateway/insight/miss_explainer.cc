@@ -1,0 +1,158 @@
+#include "gateway/insight/miss_explainer.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "gateway/insight/prompt_trie.h"
+#include "prefix_store/token_compare.h"
+
+namespace headstart {
+namespace {
+
+// Places so close below each other are one: the digits of a date part at each of them.
+constexpr int64_t kOnePlaceTokens = 16;
+constexpr size_t kShownBefore = 24;
+constexpr size_t kShownAfter = 12;
+constexpr size_t kShownWays = 5;
+
+using NodeId = PromptTrie::NodeId;
+using Prompt = std::shared_ptr<const RememberedPrompt>;
+
+// A prompt that left the way of others, and one of those others.
+struct Parting {
+  Prompt prompt;
+  PromptTrie::Place place;
+  std::span<const TokenId> other;  // tokens of an earlier prompt, from position 0
+};
+
+struct Places {
+  PromptTrie trie;
+  std::map<NodeId, std::vector<Parting>> partings;
+};
+
+std::span<const TokenId> From(std::span<const TokenId> tokens, int64_t position) {
+  return tokens.subspan(std::min(tokens.size(), static_cast<size_t>(position)));
+}
+
+// A prompt before this one that shares as much with it and goes on differently.
+std::span<const TokenId> AnotherWay(const PromptTrie& trie, const PromptTrie::Place& place, TokenId taken) {
+  for (const NodeId child : trie.children(place.node)) {
+    if (trie.tokens(child).front() != taken) return trie.example(child);
+  }
+  return {};
+}
+
+bool Misses(const RememberedPrompt& prompt) {
+  return prompt.miss_reason != MissReason::kNone && prompt.miss_reason != MissReason::kShorterThanBlock;
+}
+
+// A prompt that others continue is a miss like others, but says nothing about a place.
+bool SaysWhere(const RememberedPrompt& prompt, const PromptTrie::Place& place) {
+  if (!place.differs() || place.common_tokens == 0) return false;
+  return prompt.miss_reason == MissReason::kDiverged || prompt.miss_reason == MissReason::kNew;
+}
+
+MissGroup& GroupOf(MissReason reason, std::map<MissReason, MissGroup>& groups) {
+  MissGroup& group = groups[reason];
+  group.reason = reason;
+  return group;
+}
+
+Places FindPlaces(const RememberedPrompts& prompts, std::map<MissReason, MissGroup>& others) {
+  Places places;
+  for (const Prompt& prompt : prompts) {
+    const PromptTrie::Place place = places.trie.Insert(prompt->tokens);
+    if (!Misses(*prompt)) continue;
+    if (SaysWhere(*prompt, place)) {
+      const TokenId taken = prompt->tokens[static_cast<size_t>(place.common_tokens)];
+      places.partings[place.node].push_back({prompt, place, AnotherWay(places.trie, place, taken)});
+      continue;
+    }
+    MissGroup& group = GroupOf(prompt->miss_reason, others);
+    ++group.requests;
+    group.computed_tokens += prompt->computed_tokens();
+  }
+  return places;
+}
+
+// The highest place of which `node` is a part.
+NodeId OnePlace(const Places& places, NodeId node) {
+  NodeId top = node;
+  for (NodeId above = places.trie.parent(node); above != PromptTrie::kRoot; above = places.trie.parent(above)) {
+    if (places.trie.end(top) - places.trie.end(above) > kOnePlaceTokens) break;
+    if (places.partings.contains(above)) top = above;
+  }
+  return top;
+}
+
+void AddWays(const PromptTrie& trie, NodeId place, MissGroup& group) {
+  for (const NodeId child : trie.children(place)) {
+    const auto after = From(trie.example(child), trie.end(place));
+    const auto shown = after.first(std::min(after.size(), kShownAfter));
+    group.ways.push_back({.tokens = {shown.begin(), shown.end()}, .prompts = trie.prompts(child)});
+  }
+  std::ranges::sort(group.ways, [](const WayOn& a, const WayOn& b) {
+    return a.prompts != b.prompts ? a.prompts > b.prompts : TokensLess(a.tokens, b.tokens);
+  });
+  if (group.ways.size() > kShownWays) group.ways.resize(kShownWays);
+}
+
+void AddBefore(const PromptTrie& trie, NodeId place, MissGroup& group) {
+  const auto common = trie.example(place).first(static_cast<size_t>(trie.end(place)));
+  const auto shown = common.last(std::min(common.size(), kShownBefore));
+  group.before.assign(shown.begin(), shown.end());
+}
+
+void Add(const Parting& parting, MissGroup& group) {
+  ++group.requests;
+  group.computed_tokens += parting.prompt->prompt_tokens - parting.place.common_tokens;
+  group.earlier_requests = std::max(group.earlier_requests, parting.place.earlier_prompts);
+  group.saved_by_moving_tokens += TokensSameAgain(From(parting.prompt->tokens, parting.place.common_tokens),
+                                                  From(parting.other, parting.place.common_tokens));
+}
+
+std::vector<MissGroup> GroupByPlace(const Places& places) {
+  std::map<NodeId, MissGroup> groups;
+  for (const auto& [node, partings] : places.partings) {
+    MissGroup& group = groups[OnePlace(places, node)];
+    for (const Parting& parting : partings) Add(parting, group);
+  }
+  std::vector<MissGroup> result;
+  for (auto& [node, group] : groups) {
+    group.reason = MissReason::kDiverged;
+    group.token = places.trie.end(node);
+    AddBefore(places.trie, node, group);
+    AddWays(places.trie, node, group);
+    result.push_back(std::move(group));
+  }
+  return result;
+}
+
+}  // namespace
+
+int64_t TokensSameAgain(std::span<const TokenId> a, std::span<const TokenId> b) {
+  const auto limit = [](std::span<const TokenId> tokens) {
+    return static_cast<int>(std::min<size_t>(tokens.size(), kLookAhead));
+  };
+  // By how much is skipped of both together, so that the earliest such place is found first.
+  for (int skipped = 1; skipped <= limit(a) + limit(b); ++skipped) {
+    for (int i = std::max(0, skipped - limit(b)); i <= std::min(skipped, limit(a)); ++i) {
+      const size_t same = CommonTokens(a.subspan(static_cast<size_t>(i)), b.subspan(static_cast<size_t>(skipped - i)));
+      if (same >= kSameAgain) return static_cast<int64_t>(same);
+    }
+  }
+  return 0;
+}
+
+std::vector<MissGroup> ExplainMisses(const RememberedPrompts& prompts, int max_groups) {
+  std::map<MissReason, MissGroup> others;
+  const Places places = FindPlaces(prompts, others);
+  std::vector<MissGroup> groups = GroupByPlace(places);
+  for (auto& [reason, group] : others) groups.push_back(std::move(group));
+  std::ranges::stable_sort(groups, std::greater<>(), &MissGroup::computed_tokens);
+  if (groups.size() > static_cast<size_t>(max_groups)) groups.resize(static_cast<size_t>(max_groups));
+  return groups;
+}
+
+}  // namespace headstart

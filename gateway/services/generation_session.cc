@@ -1,0 +1,127 @@
+#include "gateway/services/generation_session.h"
+
+#include <utility>
+
+#include "fmt/format.h"
+#include "gateway/services/generation_request.h"
+#include "gateway/services/request_digest.h"
+#include "gateway/services/submit_errors.h"
+
+namespace headstart {
+namespace {
+
+RequestRecord BeginRecord(const ServiceContext& context, const GenerationSession::Ask& ask) {
+  const std::string& id = ask.request->request_id();
+  RequestRecord record;
+  record.request_id = id.empty() ? fmt::format("r-{:016x}", context.random()) : id;
+  record.tenant = ask.caller.tenant;
+  record.key_id = ask.caller.key_id;
+  record.model = context.model_name;
+  record.labels.insert(ask.request->labels().begin(), ask.request->labels().end());
+  record.start = context.now();
+  return record;
+}
+
+}  // namespace
+
+absl::Status StatusOf(FinishReason reason) {
+  switch (reason) {
+    case FinishReason::kStop:
+    case FinishReason::kLength:
+      return absl::OkStatus();
+    case FinishReason::kCancelled:
+      return absl::CancelledError("the generation was cancelled");
+    case FinishReason::kDeadline:
+      return absl::DeadlineExceededError("the deadline passed before the answer was complete");
+    case FinishReason::kShutdown:
+      return ShuttingDown();
+  }
+  return absl::InternalError("the generation ended for an unknown reason");
+}
+
+std::shared_ptr<GenerationSession> GenerationSession::Start(const ServiceContext& context, const InputEncoder& encoder,
+                                                            Ask ask, std::shared_ptr<SessionEvents> events) {
+  std::shared_ptr<GenerationSession> self(new GenerationSession(context, encoder, std::move(ask), std::move(events)));
+  if (!context.workers.TryRun([self] { self->Prepare(); })) self->events_->OnRefused(TooBusy());
+  return self;
+}
+
+GenerationSession::GenerationSession(const ServiceContext& context, const InputEncoder& encoder, Ask ask,
+                                     std::shared_ptr<SessionEvents> events)
+    : context_(context),
+      encoder_(encoder),
+      ask_(std::move(ask)),
+      events_(std::move(events)),
+      record_(BeginRecord(context, ask_)) {}
+
+void GenerationSession::Prepare() {
+  auto id = cancelled() ? absl::CancelledError("the caller went away") : Submit();
+  if (!id.ok()) return events_->OnRefused(id.status());
+  Submitted(*id);
+}
+
+bool GenerationSession::cancelled() const {
+  MutexLock lock(mutex_);
+  return cancelled_;
+}
+
+absl::StatusOr<GenerationId> GenerationSession::Submit() {
+  const v1::GenerateRequest& request = *ask_.request;
+  auto generation = ToGenerationRequest(request, context_.random());
+  if (!generation.ok()) return generation.status();
+  auto prompt = encoder_.Encode(request.input());
+  if (!prompt.ok()) return prompt.status();
+  record_.request_digest = DigestOf(request, *prompt);
+  const absl::Status admitted = context_.accountant.Admit(
+      {.tenant = record_.tenant, .request_id = request.request_id(), .request_digest = record_.request_digest});
+  if (!admitted.ok()) return admitted;
+  generation->scope = Scope::Tenant(record_.tenant);
+  generation->prompt = *std::move(prompt);
+  generation->deadline = ask_.deadline;
+  seed_ = generation->sampling.seed;
+  auto id = context_.engine.Submit(*std::move(generation), shared_from_this());
+  if (!id.ok()) return SubmitError(id.status());
+  return id;
+}
+
+// The engine may be done with it by now: then cancelling has no effect.
+void GenerationSession::Submitted(GenerationId id) {
+  bool cancel;
+  {
+    MutexLock lock(mutex_);
+    id_ = id;
+    cancel = cancelled_;
+  }
+  if (cancel) context_.engine.Cancel(id);
+}
+
+void GenerationSession::Cancel() {
+  std::optional<GenerationId> id;
+  {
+    MutexLock lock(mutex_);
+    cancelled_ = true;
+    id = id_;
+  }
+  if (id) context_.engine.Cancel(*id);
+}
+
+void GenerationSession::OnStarted(const GenerationUsage& split) {
+  events_->OnStarted({.request_id = record_.request_id, .model = record_.model, .seed = seed_, .split = split});
+}
+
+void GenerationSession::OnDelta(GenerationDelta delta) { events_->OnDelta(std::move(delta)); }
+
+void GenerationSession::OnFinished(FinishReason reason, const GenerationUsage& usage,
+                                   const GenerationTimings& timings) {
+  record_.end = context_.now();
+  record_.reason = reason;
+  record_.usage = usage;
+  record_.timings = timings;
+  context_.observer.OnRequestFinished(record_);
+  auto finish = [self = shared_from_this(), reason, usage, timings](const v1::Receipt& receipt) {
+    self->events_->OnFinished({.reason = reason, .usage = usage, .timings = timings, .receipt = receipt});
+  };
+  context_.accountant.Record(std::move(record_), std::move(finish));
+}
+
+}  // namespace headstart
