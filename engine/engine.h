@@ -102,6 +102,9 @@ class Engine {
   // Those of `scope`, and the public ones, by scope and id.
   virtual void ListPrefixes(Scope scope, std::function<void(std::vector<CachedPrefix>)> done) = 0;
 
+  // Those of every scope.
+  virtual void ListAllPrefixes(std::function<void(std::vector<CachedPrefix>)> done) = 0;
+
   // --- administration
 
   // Forgets everything cached, in every tier, registered prefixes included. Running requests finish with what they

@@ -84,6 +84,13 @@ absl::Status CheckSpec(const PrefixSpec& spec, absl::Time now) {
   return absl::InvalidArgumentError("The prefix would have expired already: give it a time to come.");
 }
 
+std::vector<CachedPrefix> Describe(PrefixStore& store, const std::vector<const PrefixRegistry::Entry*>& entries) {
+  std::vector<CachedPrefix> prefixes;
+  prefixes.reserve(entries.size());
+  for (const PrefixRegistry::Entry* entry : entries) prefixes.push_back(Describe(store, *entry));
+  return prefixes;
+}
+
 }  // namespace
 
 uint64_t VocabularyDigest(const Tokenizer& tokenizer) {
@@ -139,9 +146,13 @@ void PrefixCalls::Delete(Scope scope, std::string id, std::function<void(const a
 
 void PrefixCalls::List(Scope scope, std::function<void(std::vector<CachedPrefix>)> done) {
   scheduler_.Call([scope = std::move(scope), done = std::move(done)](PrefixStore& store, PrefixRegistry& registry) {
-    std::vector<CachedPrefix> prefixes;
-    for (const PrefixRegistry::Entry* entry : registry.List(scope)) prefixes.push_back(Describe(store, *entry));
-    done(std::move(prefixes));
+    done(Describe(store, registry.List(scope)));
+  });
+}
+
+void PrefixCalls::ListAll(std::function<void(std::vector<CachedPrefix>)> done) {
+  scheduler_.Call([done = std::move(done)](PrefixStore& store, PrefixRegistry& registry) {
+    done(Describe(store, registry.ListAll()));
   });
 }
 

@@ -28,6 +28,7 @@ class PrefixCalls {
   void Update(Scope scope, std::string id, absl::Time expires, Engine::FoundPrefix done);
   void Delete(Scope scope, std::string id, std::function<void(const absl::Status&)> done);
   void List(Scope scope, std::function<void(std::vector<CachedPrefix>)> done);
+  void ListAll(std::function<void(std::vector<CachedPrefix>)> done);
   void Flush(std::function<void(const FlushReport&)> done);
   void PurgeTenant(std::string tenant, std::function<void(const absl::StatusOr<FlushReport>&)> done);
 

@@ -39,11 +39,13 @@ ServiceHost::ServiceHost(std::unique_ptr<Engine> engine, const ServiceHostOption
                          const ServiceHostParts& parts, RandomSource random)
     : engine_(std::move(engine)),
       workers_(options.tokenizer_threads, static_cast<size_t>(options.max_tokenizer_queue)),
+      history_(options.history),
       context_{.engine = *engine_,
                .authenticator = parts.authenticator,
                .workers = workers_,
                .observer = parts.observer,
                .accountant = parts.accountant,
+               .history = history_,
                .random = std::move(random),
                .model_name = options.model_name.empty() ? engine_->config().name : options.model_name,
                .limits = options.limits,

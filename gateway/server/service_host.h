@@ -29,6 +29,7 @@ struct ServiceHostOptions {
   std::string model_name = {};          // empty: the model's own
   int tokenizer_threads = 2;            // so that one huge prompt does not hold up all others
   int max_tokenizer_queue = 1024;
+  PromptHistoryOptions history = {};
   bool insecure_open = false;  // allows other machines to call a server that asks for no credential
 };
 
@@ -68,6 +69,7 @@ class ServiceHost {
 
   std::unique_ptr<Engine> engine_;
   WorkerPool workers_;
+  PromptHistory history_;
   ServiceContext context_;
   InferenceService inference_;
   PrefixService prefixes_;

@@ -3,7 +3,9 @@
 #include "gateway/errors/error_details.h"
 #include "gateway/services/call_guard.h"
 #include "gateway/services/call_identity.h"
+#include "gateway/services/explain_misses.h"
 #include "gateway/services/status_report.h"
+#include "gateway/services/submit_errors.h"
 #include "gateway/services/unary_answer.h"
 
 namespace headstart {
@@ -56,6 +58,7 @@ grpc::ServerUnaryReactor* AdminService::FlushCache(grpc::CallbackServerContext* 
   if (auto status = Admit(*call, "flushing the cache"); !status.ok()) return Finished(*call, status);
   auto answer = UnaryAnswer<v1::FlushCacheResponse>::Create(*response);
   answer->LetGo();
+  context_.history.ForgetAll();
   context_.engine.Flush([answer](const FlushReport& report) {
     answer->Answer([&report](v1::FlushCacheResponse& filled) { Fill(report, filled); });
   });
@@ -71,6 +74,7 @@ grpc::ServerUnaryReactor* AdminService::PurgeTenant(grpc::CallbackServerContext*
   const std::string tenant = request->tenant();
   auto answer = UnaryAnswer<v1::PurgeTenantResponse>::Create(*response);
   answer->LetGo();
+  context_.history.Forget(tenant);
   context_.engine.PurgeTenant(tenant, AnswerWithReport<FlushReport>(answer));
   return answer.get();
 }
@@ -81,6 +85,24 @@ grpc::ServerUnaryReactor* AdminService::VerifyDisk(grpc::CallbackServerContext* 
   auto answer = UnaryAnswer<v1::VerifyDiskResponse>::Create(*response);
   answer->LetGo();
   context_.engine.VerifyDisk(AnswerWithReport<VerifyReport>(answer));
+  return answer.get();
+}
+
+grpc::ServerUnaryReactor* AdminService::ExplainMisses(grpc::CallbackServerContext* call,
+                                                      const v1::ExplainMissesRequest* request,
+                                                      v1::ExplainMissesResponse* response) {
+  auto caller = context_.authenticator.Authenticate(IdentityOf(*call));
+  if (!caller.ok()) return Finished(*call, caller.status());
+  if (auto status = CheckExplainMisses(*caller, *request); !status.ok()) return Finished(*call, status);
+  auto answer = UnaryAnswer<v1::ExplainMissesResponse>::Create(*response);
+  const std::string tenant = request->tenant().empty() ? caller->tenant : request->tenant();
+  const int count = request->max_explanations() == 0 ? kDefaultExplanations : request->max_explanations();
+  answer->LetGo();
+  const bool queued = context_.workers.TryRun([this, answer, tenant, count] {
+    answer->Answer(
+        [&](v1::ExplainMissesResponse& filled) { filled = headstart::ExplainMisses(context_, tenant, count); });
+  });
+  if (!queued) answer->Refuse(TooBusy());
   return answer.get();
 }
 

@@ -26,6 +26,8 @@ class AdminService final : public v1::AdminService::CallbackService {
                                         v1::PurgeTenantResponse* response) override;
   grpc::ServerUnaryReactor* VerifyDisk(grpc::CallbackServerContext* call, const v1::VerifyDiskRequest* request,
                                        v1::VerifyDiskResponse* response) override;
+  grpc::ServerUnaryReactor* ExplainMisses(grpc::CallbackServerContext* call, const v1::ExplainMissesRequest* request,
+                                          v1::ExplainMissesResponse* response) override;
 
  private:
   absl::Status Admit(const grpc::CallbackServerContext& call, std::string_view what) const;

@@ -76,6 +76,7 @@ absl::StatusOr<GenerationId> GenerationSession::Submit() {
       {.tenant = record_.tenant, .request_id = request.request_id(), .request_digest = record_.request_digest});
   if (!admitted.ok()) return admitted;
   generation->scope = Scope::Tenant(record_.tenant);
+  remembered_.tokens = context_.history.Beginning(*prompt);
   generation->prompt = *std::move(prompt);
   generation->deadline = ask_.deadline;
   seed_ = generation->sampling.seed;
@@ -106,7 +107,17 @@ void GenerationSession::Cancel() {
 }
 
 void GenerationSession::OnStarted(const GenerationUsage& split) {
+  Remember(split);
   events_->OnStarted({.request_id = record_.request_id, .model = record_.model, .seed = seed_, .split = split});
+}
+
+void GenerationSession::Remember(const GenerationUsage& split) {
+  remembered_.time = record_.start;
+  remembered_.prompt_tokens = split.prompt_tokens;
+  remembered_.cached_tokens = split.cached_tokens();
+  // A tenant may ask for what is remembered, and is told nothing of others.
+  remembered_.miss_reason = split.miss_reason == MissReason::kOtherTenant ? MissReason::kNew : split.miss_reason;
+  context_.history.Remember(record_.tenant, std::move(remembered_));
 }
 
 void GenerationSession::OnDelta(GenerationDelta delta) { events_->OnDelta(std::move(delta)); }

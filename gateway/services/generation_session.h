@@ -91,12 +91,14 @@ class GenerationSession final : public GenerationSink, public std::enable_shared
   bool cancelled() const ABSL_LOCKS_EXCLUDED(mutex_);
   absl::StatusOr<GenerationId> Submit();
   void Submitted(GenerationId id) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Remember(const GenerationUsage& split);
 
   const ServiceContext& context_;
   const InputEncoder& encoder_;
   const Ask ask_;
   const std::shared_ptr<SessionEvents> events_;
-  RequestRecord record_;  // the worker's, then the engine's thread's alone
+  RequestRecord record_;         // the worker's, then the engine's thread's alone
+  RememberedPrompt remembered_;  // the same
   uint64_t seed_ = 0;
 
   mutable Mutex mutex_;

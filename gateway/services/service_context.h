@@ -16,6 +16,7 @@
 #include "engine/engine.h"
 #include "gateway/accounting/accountant.h"
 #include "gateway/auth/authenticator.h"
+#include "gateway/insight/prompt_history.h"
 #include "gateway/services/limits.h"
 #include "gateway/services/random_source.h"
 #include "gateway/services/request_observer.h"
@@ -29,6 +30,7 @@ struct ServiceContext {
   TaskRunner& workers;  // renders and tokenizes prompts
   RequestObserver& observer;
   Accountant& accountant;
+  PromptHistory& history;
   RandomSource random;                          // seeds and request ids
   std::function<absl::Time()> now = absl::Now;  // for templates that write the date, and for expiries
   std::string model_name;                       // what requests call the model

@@ -149,6 +149,13 @@ std::vector<const PrefixRegistry::Entry*> PrefixRegistry::List(const Scope& scop
   return list;
 }
 
+std::vector<const PrefixRegistry::Entry*> PrefixRegistry::ListAll() const {
+  std::vector<const Entry*> list;
+  list.reserve(entries_.size());
+  for (const auto& [key, entry] : entries_) list.push_back(&entry);
+  return list;
+}
+
 void PrefixRegistry::Append(const Scope& scope, std::vector<const Entry*>& list) const {
   for (auto entry = entries_.lower_bound(KeyOf(scope, "")); entry != entries_.end(); ++entry) {
     if (entry->second.prefix.scope != scope) return;

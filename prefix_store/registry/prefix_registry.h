@@ -93,6 +93,9 @@ class PrefixRegistry {
   // The public ones, then those of exactly `scope`, each in the order of their ids.
   std::vector<const Entry*> List(const Scope& scope) const;
 
+  // Those of every scope, in the same order within each.
+  std::vector<const Entry*> ListAll() const;
+
   // Forgets those that have expired, tries to pin one that is not pinned whole, takes writes back. Cheap.
   void Poll(absl::Time now);
 

@@ -266,6 +266,10 @@ TEST_P(EngineTiers, ARegisteredPrefixIsComputedPinnedAndOutlivesARestart) {
   engine->ListPrefixes(Scope::Tenant("a"), [&](std::vector<CachedPrefix> prefixes) { listed(std::move(prefixes)); });
   ASSERT_EQ(listed.Get().size(), 1);
   EXPECT_EQ(listed.Get()[0].by_tier.sum(), 64);
+  Called<std::vector<CachedPrefix>> all;
+  engine->ListAllPrefixes([&](std::vector<CachedPrefix> prefixes) { all(std::move(prefixes)); });
+  ASSERT_EQ(all.Get().size(), 1);
+  EXPECT_EQ(all.Get()[0].scope, listed.Get()[0].scope);
 
   Called<FlushReport> flushed;
   engine->Flush([&](const FlushReport& report) { flushed(report); });

@@ -192,6 +192,15 @@ void FakeEngine::ListPrefixes(Scope scope, std::function<void(std::vector<Cached
   done(std::move(result));
 }
 
+void FakeEngine::ListAllPrefixes(std::function<void(std::vector<CachedPrefix>)> done) {
+  std::vector<CachedPrefix> result;
+  {
+    MutexLock lock(mutex_);
+    result = prefixes_;
+  }
+  done(std::move(result));
+}
+
 void FakeEngine::Flush(std::function<void(const FlushReport&)> done) {
   FlushReport report;
   {

@@ -63,6 +63,7 @@ class FakeEngine final : public Engine {
       ABSL_LOCKS_EXCLUDED(mutex_);
   void ListPrefixes(Scope scope, std::function<void(std::vector<CachedPrefix>)> done) override
       ABSL_LOCKS_EXCLUDED(mutex_);
+  void ListAllPrefixes(std::function<void(std::vector<CachedPrefix>)> done) override ABSL_LOCKS_EXCLUDED(mutex_);
   void Flush(std::function<void(const FlushReport&)> done) override ABSL_LOCKS_EXCLUDED(mutex_);
   void PurgeTenant(std::string tenant, std::function<void(const absl::StatusOr<FlushReport>&)> done) override
       ABSL_LOCKS_EXCLUDED(mutex_);
