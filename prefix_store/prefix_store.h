@@ -100,6 +100,7 @@ enum class MissReason {
   kEvicted,           // more was cached and has been evicted since
   kExpired,           // more was cached and its time to live has passed
   kCachingOff,        // the request asked not to read the cache
+  kTierError,         // more was cached, and the tier that it lies in failed or gave back something else
   kOtherTenant,
 };
 
