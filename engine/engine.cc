@@ -173,7 +173,9 @@ class LocalEngine : public Engine {
   void ListPrefixes(Scope scope, std::function<void(std::vector<CachedPrefix>)> done) override {
     prefixes_.List(std::move(scope), std::move(done));
   }
-  void Flush(std::function<void(const FlushReport&)> done) override { prefixes_.Flush(std::move(done)); }
+  void Flush(std::function<void(const absl::StatusOr<FlushReport>&)> done) override {
+    prefixes_.Flush(std::move(done));
+  }
   void PurgeTenant(std::string tenant, std::function<void(const absl::StatusOr<FlushReport>&)> done) override {
     prefixes_.PurgeTenant(std::move(tenant), std::move(done));
   }

@@ -163,6 +163,7 @@ int64_t PrefixStoreCore::Flush() {
   });
   // What runs now was built on what is being forgotten, so none of it may come back.
   for (SequenceState* sequence : running_) StopPublishing(*sequence);
+  tiering_.WantRemoved();
   return forgotten;
 }
 

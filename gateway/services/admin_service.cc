@@ -56,9 +56,7 @@ grpc::ServerUnaryReactor* AdminService::FlushCache(grpc::CallbackServerContext* 
   if (auto status = Admit(*call, "flushing the cache"); !status.ok()) return Finished(*call, status);
   auto answer = UnaryAnswer<v1::FlushCacheResponse>::Create(*response);
   answer->LetGo();
-  context_.engine.Flush([answer](const FlushReport& report) {
-    answer->Answer([&report](v1::FlushCacheResponse& filled) { Fill(report, filled); });
-  });
+  context_.engine.Flush(AnswerWithReport<FlushReport>(answer));
   return answer.get();
 }
 
