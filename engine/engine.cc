@@ -67,6 +67,13 @@ absl::Status PlanMemory(const EngineOptions& options, const ModelConfig& config,
                     options.kv_cache_bytes, pool_tokens, options.max_context_tokens,
                     options.max_context_tokens * shape.bytes_per_token()));
   }
+  if (const absl::Status status = PrefixStore::Validate({.block_tokens = shape.block_tokens, .device_blocks = blocks});
+      !status.ok()) {
+    return absl::InvalidArgumentError(
+        fmt::format("kv_cache_bytes is {}, which makes {} blocks of {} bytes: there can be "
+                    "4 billion of them; give it less, or make block_tokens larger.",
+                    options.kv_cache_bytes, blocks, shape.bytes_per_block()));
+  }
   plan.transformer.slots = blocks;
   plan.store.device_blocks = blocks;
   plan.scheduler.max_context_tokens = options.max_context_tokens > 0
@@ -176,7 +183,9 @@ class LocalEngine : public Engine {
   void ListAllPrefixes(std::function<void(std::vector<CachedPrefix>)> done) override {
     prefixes_.ListAll(std::move(done));
   }
-  void Flush(std::function<void(const FlushReport&)> done) override { prefixes_.Flush(std::move(done)); }
+  void Flush(std::function<void(const absl::StatusOr<FlushReport>&)> done) override {
+    prefixes_.Flush(std::move(done));
+  }
   void PurgeTenant(std::string tenant, std::function<void(const absl::StatusOr<FlushReport>&)> done) override {
     prefixes_.PurgeTenant(std::move(tenant), std::move(done));
   }

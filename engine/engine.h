@@ -108,11 +108,11 @@ class Engine {
   // --- administration
 
   // Forgets everything cached, in every tier, registered prefixes included. Running requests finish with what they
-  // hold.
-  virtual void Flush(std::function<void(const FlushReport&)> done) = 0;
+  // hold. The disk's error when it could not remove its records: they are no hits any more, and their removal is tried
+  // again.
+  virtual void Flush(std::function<void(const absl::StatusOr<FlushReport>&)> done) = 0;
 
-  // The same for one tenant's scopes, its registered prefixes included. The disk's error when it could not remove its
-  // records: they are no hits any more, and their removal is tried again.
+  // The same for one tenant's scopes.
   virtual void PurgeTenant(std::string tenant, std::function<void(const absl::StatusOr<FlushReport>&)> done) = 0;
 
   // Reads every record on disk and reports the bad ones; changes nothing. On a thread of its own: requests go on.

@@ -67,10 +67,10 @@ struct GenerationTimings {
 
 enum class FinishReason {
   kStop,    // an end token, a stop token or a stop string
-  kLength,  // max_tokens, or the end of the context
+  kLength,  // max_tokens, or the end of the context, or of the memory that pinned prefixes leave
   kCancelled,
   kDeadline,
-  kShutdown,  // the server stopped before it was done, or could not do it: the same request may work elsewhere
+  kShutdown,  // the server stopped before it was done: the same request may work elsewhere
 };
 
 struct GenerationDelta {
@@ -79,8 +79,9 @@ struct GenerationDelta {
 };
 
 // Hears of one request, on the scheduler thread, in this order: OnStarted once, OnDelta any number of times, OnFinished
-// once and last. A request that ends before it starts hears OnFinished alone. Calls must return at once and not call
-// the engine back, except Cancel.
+// once and last. A request that ends before it starts hears OnFinished alone. One that turns out not to fit hears
+// OnRefused in place of OnFinished, and no delta. Calls must return at once and not call the engine back, except
+// Cancel.
 class GenerationSink {
  public:
   virtual ~GenerationSink() = default;
@@ -88,6 +89,11 @@ class GenerationSink {
       const GenerationUsage& split) = 0;  // the cache split is known; counts of the answer are still 0
   virtual void OnDelta(GenerationDelta delta) = 0;
   virtual void OnFinished(FinishReason reason, const GenerationUsage& usage, const GenerationTimings& timings) = 0;
+  // FAILED_PRECONDITION, with the numbers: pinned prefixes leave less memory than the prompt needs.
+  virtual void OnRefused(const absl::Status& why, const GenerationUsage& usage, const GenerationTimings& timings) {
+    (void)why;
+    OnFinished(FinishReason::kShutdown, usage, timings);
+  }
 };
 
 }  // namespace headstart

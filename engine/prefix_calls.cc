@@ -63,6 +63,10 @@ class Warming final : public GenerationSink {
     });
   }
 
+  void OnRefused(const absl::Status& why, const GenerationUsage& usage, const GenerationTimings&) override {
+    done_(why, usage);
+  }
+
  private:
   SchedulerThread& scheduler_;
   RegisteredPrefix prefix_;
@@ -156,25 +160,33 @@ void PrefixCalls::ListAll(std::function<void(std::vector<CachedPrefix>)> done) {
   });
 }
 
-// The pins go first: what they held is then forgotten with the rest.
-void PrefixCalls::Flush(std::function<void(const FlushReport&)> done) {
-  scheduler_.Call([done = std::move(done)](PrefixStore& store, PrefixRegistry& registry) {
-    const int64_t prefixes = registry.RemoveAll();
-    done({.blocks = store.Flush(), .prefixes = prefixes});
-  });
+// Pins go before what they hold, which is then forgotten with the rest.
+void PrefixCalls::Flush(FlushDone done) {
+  Forget(
+      [](PrefixStore& store, PrefixRegistry& registry) {
+        const int64_t prefixes = registry.RemoveAll();
+        return FlushReport{.blocks = store.Flush(), .prefixes = prefixes};
+      },
+      std::move(done));
 }
 
-void PrefixCalls::PurgeTenant(std::string tenant, std::function<void(const absl::StatusOr<FlushReport>&)> done) {
-  auto report = std::make_shared<FlushReport>();
-  scheduler_.CallDurably(
-      [tenant = std::move(tenant), report](PrefixStore& store, PrefixRegistry& registry) {
-        report->prefixes = registry.RemoveTenant(tenant);
-        report->blocks = store.PurgeTenant(tenant);
+void PrefixCalls::PurgeTenant(std::string tenant, FlushDone done) {
+  Forget(
+      [tenant = std::move(tenant)](PrefixStore& store, PrefixRegistry& registry) {
+        const int64_t prefixes = registry.RemoveTenant(tenant);
+        return FlushReport{.blocks = store.PurgeTenant(tenant), .prefixes = prefixes};
       },
-      [report, done = std::move(done)](const absl::Status& status) {
-        if (!status.ok()) return done(status);
-        done(*report);
-      });
+      std::move(done));
+}
+
+void PrefixCalls::Forget(std::function<FlushReport(PrefixStore&, PrefixRegistry&)> forget, FlushDone done) {
+  auto report = std::make_shared<FlushReport>();
+  scheduler_.CallDurably([report, forget = std::move(forget)](
+                             PrefixStore& store, PrefixRegistry& registry) { *report = forget(store, registry); },
+                         [report, done = std::move(done)](const absl::Status& status) {
+                           if (!status.ok()) return done(status);
+                           done(*report);
+                         });
 }
 
 }  // namespace headstart

@@ -29,10 +29,14 @@ class PrefixCalls {
   void Delete(Scope scope, std::string id, std::function<void(const absl::Status&)> done);
   void List(Scope scope, std::function<void(std::vector<CachedPrefix>)> done);
   void ListAll(std::function<void(std::vector<CachedPrefix>)> done);
-  void Flush(std::function<void(const FlushReport&)> done);
-  void PurgeTenant(std::string tenant, std::function<void(const absl::StatusOr<FlushReport>&)> done);
+  using FlushDone = std::function<void(const absl::StatusOr<FlushReport>&)>;
+  void Flush(FlushDone done);
+  void PurgeTenant(std::string tenant, FlushDone done);
 
  private:
+  // Calls back once what `forget` took out of the cache is gone from disk for good.
+  void Forget(std::function<FlushReport(PrefixStore&, PrefixRegistry&)> forget, FlushDone done);
+
   SchedulerThread& scheduler_;
 };
 

@@ -58,7 +58,7 @@ void PrefixStoreCore::PlanLoads(Plan& plan) {
   const int64_t worth = tiering_.WorthLoading(device, tree_.BlocksIn(Reach::kMemory, match.at), match.at.blocks);
   if (worth < match.at.blocks) {
     plan.passed_over_blocks = match.at.blocks - worth;
-    plan.miss_reason = MissReason::kEvicted;  // from where it would have been of use
+    plan.miss_reason = WhyPassedOver(plan.path[worth]);
     plan.path.resize(worth);
     match.at = worth == 0 ? tree_.Root() : tree_.After(plan.path.back());
     DropPart(plan);
@@ -68,8 +68,14 @@ void PrefixStoreCore::PlanLoads(Plan& plan) {
   if (tiering_.WorthLoadingPart(NearestTier(*match.partial), match.partial_tokens)) {
     plan.loads.push_back(*match.partial);
   } else {
+    plan.miss_reason = WhyPassedOver(*match.partial);
     DropPart(plan);
   }
+}
+
+// What is not worth loading was evicted from where it would have been of use.
+MissReason PrefixStoreCore::WhyPassedOver(BlockId block) const {
+  return tiering_.Readable(NearestTier(block)) ? MissReason::kEvicted : MissReason::kTierError;
 }
 
 void PrefixStoreCore::DropPart(Plan& plan) {

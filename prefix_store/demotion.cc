@@ -92,10 +92,10 @@ void Tiering::Drop(BlockId block) {
 
 void Tiering::LeftTree(BlockId block) {
   Block& record = pool_[block];
-  if (record.storing) removals_.Expect(block);
-  if (!record.on_disk) return;
-  record.on_disk = false;
+  if (!record.storing && !record.on_disk) return;
   removals_.Ask({.key = record.key, .depth = record.depth});
+  if (!record.on_disk) return;  // what is being written counts until it has been
+  record.on_disk = false;
   --disk_blocks_;
 }
 

@@ -1,5 +1,5 @@
-// GhostList: the hashes of prefixes that went lately, and why, so that a miss can say "evicted" or "expired" and not
-// "new".
+// GhostList: the hashes of prefixes that went lately, and why, so that a miss can say "evicted", "expired" or "tier
+// error" and not "new".
 //
 // Thread-safety: none; the scheduler thread's.
 // Bounded: the oldest is forgotten for the newest. A colliding hash can make a reason wrong, never a hit.
@@ -17,7 +17,11 @@
 namespace headstart {
 
 // Why a block left the cache.
-enum class Gone : uint8_t { kEvicted, kExpired };
+enum class Gone : uint8_t {
+  kEvicted,
+  kExpired,
+  kTierError,  // the tier that it lay in did not give it back
+};
 
 class GhostList {
  public:

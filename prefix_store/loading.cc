@@ -19,7 +19,7 @@ int64_t Tiering::WorthLoading(int64_t device, int64_t memory, int64_t all) {
     return advisor_.Pays(tier, blocks, blocks * tree_.block_tokens(), loading_blocks_[static_cast<int>(tier)]);
   };
   if (memory > device && !pays(TierKind::kHost, memory - device)) return device;
-  if (all > memory && (!reads_.on() || !pays(TierKind::kDisk, all - memory))) return memory;
+  if (all > memory && (!Readable(TierKind::kDisk) || !pays(TierKind::kDisk, all - memory))) return memory;
   return all;
 }
 
@@ -32,7 +32,7 @@ int64_t Tiering::LoadRoom() const {
 }
 
 bool Tiering::WorthLoadingPart(TierKind tier, int64_t tokens) {
-  if (tier == TierKind::kDisk && !reads_.on()) return false;
+  if (!Readable(tier)) return false;
   return advisor_.Pays(tier, 1, tokens, loading_blocks_[static_cast<int>(tier)]);
 }
 
@@ -76,18 +76,19 @@ void Tiering::CommitLoad(const Transfer& transfer) {
   advisor_.Loaded(transfer.tier, loaded, transfer.elapsed);
 }
 
-// The hit ends before this block, and what hangs below it cannot be reached any more.
+// The hit ends before this block, and what hangs below it cannot be reached any more. One that was forgotten meanwhile
+// may have been removed before it was read, which says nothing of the tier.
 void Tiering::LoadFailed(const TransferItem& item, TierKind tier) {
+  pool_[item.block].failed = true;
   const bool damaged = absl::IsDataLoss(item.status) || absl::IsNotFound(item.status);
-  if (damaged) {
-    if (counts_.bad_blocks++ == 0)
-      Say("A block came back damaged and was dropped; what it held is computed again", item.status);
-  } else {
+  const bool forgotten = !pool_[item.block].cached();
+  if (!damaged) {
     ++counts_.disk_failures;
     if (tier == TierKind::kDisk) DiskFailed(reads_, "reads from", item.status);
+  } else if (!forgotten && counts_.bad_blocks++ == 0) {
+    Say("A block came back damaged and was dropped; what it held is computed again", item.status);
   }
-  pool_[item.block].failed = true;
-  if (pool_[item.block].cached()) Forget(item.block);
+  if (!forgotten) Forget(item.block, Gone::kTierError);
 }
 
 absl::Status Tiering::Recover(ScopeTable& scopes, absl::Time now) {

@@ -20,7 +20,7 @@ absl::StatusOr<std::unique_ptr<PinState>> PrefixStoreCore::Pin(const Scope& scop
   if (pinned_blocks_ + more > most) {
     return absl::ResourceExhaustedError(fmt::format(
         "the prefix needs {} more pinned blocks and pins hold {} of at most {} ({}% of the device's {}); let go of "
-        "others or raise pinned_percent",
+        "others, or let pins hold more",
         more, pinned_blocks_, most, options_.pinned_percent, pool_.device().size()));
   }
   if (Unheld(blocks) > Available()) {

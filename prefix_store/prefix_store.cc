@@ -26,6 +26,18 @@ Residence::Policies MakePolicies(const PrefixStoreOptions& options, const Prefix
           MakeEvictionPolicy(options.policy, CapacityOf(tiers.disk), reuse)};
 }
 
+MissReason ReasonOf(Gone why) {
+  switch (why) {
+    case Gone::kEvicted:
+      return MissReason::kEvicted;
+    case Gone::kExpired:
+      return MissReason::kExpired;
+    case Gone::kTierError:
+      return MissReason::kTierError;
+  }
+  return MissReason::kEvicted;
+}
+
 Residence::Clock ClockOf(const PrefixStoreOptions& options) {
   if (options.clock) return options.clock;
   return [start = std::chrono::steady_clock::now()] {
@@ -107,9 +119,7 @@ MissReason PrefixStoreCore::WhyNotMore(const Scope& scope, TokenSpan tokens, con
   const int64_t matched = MatchedTokens(match);
   if (matched == std::ssize(tokens) - 1) return MissReason::kNone;
   if (match.expired) return MissReason::kExpired;
-  if (const auto gone = WhyGone(scope, tokens, match)) {
-    return *gone == Gone::kExpired ? MissReason::kExpired : MissReason::kEvicted;
-  }
+  if (const auto gone = WhyGone(scope, tokens, match)) return ReasonOf(*gone);
   return matched > 0 && match.goes_on ? MissReason::kDiverged : MissReason::kNew;
 }
 
@@ -153,6 +163,7 @@ int64_t PrefixStoreCore::Flush() {
   });
   // What runs now was built on what is being forgotten, so none of it may come back.
   for (SequenceState* sequence : running_) StopPublishing(*sequence);
+  tiering_.WantRemoved();
   return forgotten;
 }
 

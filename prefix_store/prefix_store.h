@@ -100,6 +100,7 @@ enum class MissReason {
   kEvicted,           // more was cached and has been evicted since
   kExpired,           // more was cached and its time to live has passed
   kCachingOff,        // the request asked not to read the cache
+  kTierError,         // more was cached, and the tier that it lies in failed or gave back something else
   kOtherTenant,
 };
 
@@ -292,15 +293,15 @@ class PrefixStore {
   // under way: call it and Poll until there are none, and a restart finds all of them.
   int64_t StoreAll();
 
-  // Forgets every block that is not leased; returns how many. Leased ones are forgotten when their holders let go:
-  // no later lookup finds them.
+  // Forgets every block, in all tiers; returns how many were not leased. Leased ones go when their holders let go: no
+  // later lookup finds them, and running sequences publish nothing more. Records leave the disk in transfers, so a
+  // flush is not to be acknowledged before RemovalsPending() is false: then none of them can be read again, whatever
+  // happens to the process or the machine. One that was interrupted before promised nothing: what it had not removed
+  // yet is there again after a restart, until it is flushed anew. While the disk fails (stats().disk_on is false)
+  // removals wait, and are tried again when it works.
   int64_t Flush();
 
-  // The same for the scopes of one tenant, in all tiers; its running sequences publish nothing more. Its records leave
-  // the disk in transfers, so a purge is not to be acknowledged before RemovalsPending() is false: then none of them
-  // can be read again, whatever happens to the process or the machine. One that was interrupted before promised
-  // nothing: what it had not removed yet is there again after a restart, until it is purged anew. While the disk fails
-  // (stats().disk_on is false) removals wait, and are tried again when it works.
+  // The same for the scopes of one tenant.
   int64_t PurgeTenant(std::string_view tenant);
   bool RemovalsPending() const;
 

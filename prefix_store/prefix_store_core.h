@@ -84,6 +84,7 @@ class PrefixStoreCore {
 
   absl::StatusOr<Plan> MakePlan(const AcquireRequest& request);
   void PlanLoads(Plan& plan);
+  MissReason WhyPassedOver(BlockId block) const;
   static void DropPart(Plan& plan);
   absl::Status MakeFit(Plan& plan) const;
   std::unique_ptr<SequenceState> CarryOut(const Plan& plan, const AcquireRequest& request);

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
-#include "absl/container/flat_hash_map.h"
 #include "prefix_store/tier/tier.h"
 #include "prefix_store/types.h"
 
@@ -29,20 +28,13 @@ struct Removal {
 
 class Removals {
  public:
+  // To be taken before anything further is written: of a block that is forgotten and stored anew, the old record goes
+  // and the new one stays. One that is still being written may be asked for already, since writes and removals are
+  // carried out in the order in which they were begun.
   void Ask(const BlockPlace& place) {
-    Begin(epoch_);
+    ++open_[epoch_];
     due_.push_back({place, epoch_});
   }
-
-  // The record of `block` is being written and will be to remove as soon as it is there.
-  void Expect(BlockId block) {
-    Begin(epoch_);
-    expected_.emplace(block, epoch_);
-  }
-
-  // Now it is there, or never will be.
-  void AskExpected(BlockId block, const BlockPlace& place) { due_.push_back({place, TakeExpected(block)}); }
-  void NotNeeded(BlockId block) { Done(TakeExpected(block)); }
 
   // Those that can begin now. Each of them is to come back, as done or to be done again.
   std::vector<Removal> Take() { return std::exchange(due_, {}); }
@@ -59,17 +51,8 @@ class Removals {
   RemovalEpoch settled() const { return open_.empty() ? epoch_ : open_.begin()->first; }
 
  private:
-  void Begin(RemovalEpoch epoch) { ++open_[epoch]; }
-  RemovalEpoch TakeExpected(BlockId block) {
-    const auto expected = expected_.find(block);
-    const RemovalEpoch epoch = expected->second;
-    expected_.erase(expected);
-    return epoch;
-  }
-
   RemovalEpoch epoch_{};
   std::vector<Removal> due_;
-  absl::flat_hash_map<BlockId, RemovalEpoch> expected_;
   absl::btree_map<RemovalEpoch, int64_t> open_;  // how many of each are not done
 };
 

@@ -118,7 +118,7 @@ void Tiering::SubmitStore(std::unique_ptr<Transfer> transfer) {
 
 // A running sequence still adds tokens to its last block, and what is written of it would be stale.
 bool Tiering::Grows(BlockId block) const {
-  return pool_[block].leases > 0 && std::ssize(tree_.TokensOf(block)) < tree_.block_tokens();
+  return pool_[block].leases > pool_[block].pins && std::ssize(tree_.TokensOf(block)) < tree_.block_tokens();
 }
 
 bool Tiering::Stage(BlockId block) {
@@ -168,10 +168,7 @@ void Tiering::Stored(const TransferItem& item) {
   const Block& record = pool_[block];
   const bool wanted = record.cached() && record.key == item.to.key;
   ++counts_.disk_stored_blocks;
-  if (!wanted) {  // it was forgotten meanwhile
-    removals_.AskExpected(block, item.to);
-    --disk_blocks_;
-  }
+  if (!wanted) --disk_blocks_;  // it was forgotten meanwhile, and its removal is under way
   const bool leaves = record.leaving || record.on_device();
   residence_.EndStore(block, wanted);
   // A transfer that brings it up again may be reading it just now.
@@ -183,7 +180,6 @@ void Tiering::NotStored(const TransferItem& item) {
   --disk_blocks_;
   const Block& record = pool_[item.block];
   const bool wanted = record.cached() && record.key == item.to.key;
-  if (!wanted) removals_.NotNeeded(item.block);
   residence_.EndStore(item.block, false);
   if (!wanted) return;
   const auto before = tree_.Before(item.block);

@@ -78,6 +78,9 @@ class Tiering {
   // The same of the first `tokens` tokens of one more block.
   bool WorthLoadingPart(TierKind tier, int64_t tokens);
 
+  // False while reading from it fails.
+  bool Readable(TierKind tier) const { return tier != TierKind::kDisk || reads_.on(); }
+
   // How many blocks may begin to be brought up now.
   int64_t LoadRoom() const;
 

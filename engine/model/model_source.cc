@@ -74,6 +74,7 @@ absl::StatusOr<std::unique_ptr<ModelSource>> OpenModel(std::shared_ptr<const Fil
 }
 
 absl::StatusOr<std::unique_ptr<ModelSource>> OpenModel(const std::string& path) {
+  if (path.empty()) return absl::InvalidArgumentError("no model is named: give the path of a folder or a .gguf file");
   std::error_code error;
   const std::filesystem::path place(path);
   const auto type = std::filesystem::status(place, error).type();

@@ -48,8 +48,8 @@ absl::Status CheckFits(const GenerationRequest& request, const RequestLimits& li
   const int64_t blocks = (stored + limits.block_tokens - 1) / limits.block_tokens;
   if (blocks <= limits.pool_blocks) return absl::OkStatus();
   return absl::FailedPreconditionError(fmt::format(
-      "The request may reach {} tokens of KV, {} blocks of {}: the pool has {} blocks; ask for fewer tokens or raise "
-      "kv_cache_bytes.",
+      "The request may reach {} tokens of KV, {} blocks of {}: the pool has {} blocks; ask for fewer tokens, or "
+      "give the cache more memory.",
       stored, blocks, limits.block_tokens, limits.pool_blocks));
 }
 

@@ -102,6 +102,20 @@ void Scheduler::EndSequence(Sequence& sequence, FinishReason reason, absl::Time 
   sequence.End(reason, now);
 }
 
+// Alone, and still too large for what pins leave. An answer that has begun ends as at the end of the context.
+void Scheduler::EndUnfit(Sequence& sequence, absl::Time now) {
+  if (sequence.answering()) return EndSequence(sequence, FinishReason::kLength, now);
+  const int64_t blocks = (sequence.length() + limits_.block_tokens - 1) / limits_.block_tokens;
+  live_.erase(sequence.id());
+  ++counts_.finished;
+  sequence.Refuse(
+      absl::FailedPreconditionError(fmt::format(
+          "The prompt has {} tokens, which take {} blocks of {}: the pool has {} blocks, and pinned "
+          "prefixes hold {} of them; delete some, shorten the prompt or give the cache more memory.",
+          sequence.length(), blocks, limits_.block_tokens, limits_.pool_blocks, store_.stats().pinned_blocks)),
+      now);
+}
+
 void Scheduler::MakeRoom() {
   for (size_t i = 0; i < running_.size(); ++i) {
     // Preempting ends at the latest with the one that needs the room.
@@ -180,7 +194,7 @@ bool Scheduler::Start(Sequence& sequence, absl::Time now) {
     // With nobody else running, what can stand in the way is the sequence's own hits, by the blocks they are copied
     // from.
     if (!sequence.Start(store_, /*read_cache=*/false, now).ok()) {
-      EndSequence(*queue_.Take(sequence), FinishReason::kShutdown, now);
+      EndUnfit(*queue_.Take(sequence), now);
       return true;
     }
   }

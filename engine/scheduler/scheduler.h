@@ -122,6 +122,7 @@ class Scheduler {
   void Measure(absl::Duration elapsed);
   void Harvest(absl::Time now);
   void EndSequence(Sequence& sequence, FinishReason reason, absl::Time now);
+  void EndUnfit(Sequence& sequence, absl::Time now);
   TenantSeats RunningByTenant() const;
 
   ModelRunner& runner_;

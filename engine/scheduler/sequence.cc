@@ -104,4 +104,10 @@ void Sequence::End(FinishReason reason, absl::Time now) {
   sink_.reset();
 }
 
+void Sequence::Refuse(const absl::Status& why, absl::Time now) {
+  ended_ = true;
+  sink_->OnRefused(why, account_.Usage(), account_.Timings(now));
+  sink_.reset();
+}
+
 }  // namespace headstart

@@ -104,6 +104,12 @@ class Sequence {
   // Returns the memory, then tells the sink: what text was held back, and the end. REQUIRES: !ended().
   void End(FinishReason reason, absl::Time now);
 
+  // Tells the sink why it cannot run. REQUIRES: it holds no memory, and nothing was sampled; !ended().
+  void Refuse(const absl::Status& why, absl::Time now);
+
+  // Whether a token of the answer was sampled.
+  bool answering() const { return account_.Usage().completion_tokens > 0; }
+
  private:
   void Publish();
   bool IsEndToken(TokenId token) const;

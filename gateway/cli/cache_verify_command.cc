@@ -8,6 +8,7 @@
 #include "gateway/cli/client_flags.h"
 #include "gateway/cli/report.h"
 #include "gateway/config/byte_size.h"
+#include "gateway/config/flags.h"
 #include "prefix_store/tier/disk_tier.h"
 
 namespace headstart {
@@ -62,8 +63,10 @@ void AddCacheVerifyCommand(CLI::App& cache, Action& action) {
       "  headstart cache verify                                 a running server's disk\n"
       "  headstart cache verify --dir /var/cache/headstart      a stopped server's\n");
   CLI::Option* directory =
-      command->add_option("--dir", flags->directory, "The --disk-cache-dir of a server that is stopped");
+      command->add_option("--dir", flags->directory, "The --disk-cache-dir of a server that is stopped")
+          ->check(CheckNotEmpty);
   command->add_option("--server", flags->client.server, "Address of the server")
+      ->check(CheckNotEmpty)
       ->capture_default_str()
       ->excludes(directory);
   command->add_flag("--json", flags->json, "Print one JSON object");

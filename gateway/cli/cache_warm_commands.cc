@@ -1,6 +1,6 @@
+#include <array>
 #include <fstream>
 #include <iostream>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -38,8 +38,15 @@ struct WarmFlags {
 // Long enough for a working day's deployment to be asked, short enough that what nobody uses is soon unpinned.
 constexpr absl::Duration kDefaultTtl = absl::Hours(1);
 
+// As far as it can be read: bad() says that there was more, as for a folder.
 std::string ReadAll(std::istream& stream) {
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  std::string text;
+  std::array<char, 1 << 14> piece;
+  do {
+    stream.read(piece.data(), piece.size());
+    text.append(piece.data(), static_cast<size_t>(stream.gcount()));
+  } while (stream);
+  return text;
 }
 
 absl::StatusOr<std::string> ReadPrompt(const WarmFlags& flags) {
@@ -102,7 +109,7 @@ int Warm(const WarmFlags& flags) {
 void AddPrompt(CLI::App& command, WarmFlags& flags) {
   CLI::Option_group* source = command.add_option_group("prompt", "What to compute: exactly one of");
   source->add_option("prompt", flags.prompt, "The text");
-  source->add_option("--file", flags.file, "A file with the text; - is standard input");
+  source->add_option("--file", flags.file, "A file with the text; - is standard input")->check(CheckNotEmpty);
   source->require_option(1);
   command.add_flag("--system", flags.system,
                    "The text is a chat's system prompt, to be put into the model's chat template as chats do");

@@ -26,12 +26,14 @@ absl::StatusOr<Answer> Client::Generate(const v1::GenerateRequest& request,
   const absl::Time start = absl::Now();
   auto stream = stub_->Generate(&context, request);
   v1::GenerateResponse event;
+  CallProgress progress = CallProgress::kNothingHeard;
   while (stream->Read(&event)) {
+    progress = CallProgress::kAnswerBegun;
     if (event.has_started()) answer.started = std::move(*event.mutable_started());
     if (event.has_delta()) Take(event.delta(), start, answer, on_text);
     if (event.has_finished()) answer.finished = std::move(*event.mutable_finished());
   }
-  if (const grpc::Status status = stream->Finish(); !status.ok()) return ExplainCall(status, address_);
+  if (const grpc::Status status = stream->Finish(); !status.ok()) return ExplainCall(status, address_, progress);
   return answer;
 }
 

@@ -25,7 +25,7 @@ std::string CheckSeed(const std::string& text) {
 }  // namespace
 
 void AddClientFlags(CLI::App& app, ClientFlags& flags) {
-  app.add_option("--server", flags.server, "Address of the server")->capture_default_str();
+  app.add_option("--server", flags.server, "Address of the server")->check(CheckNotEmpty)->capture_default_str();
 }
 
 void AddGenerationFlags(CLI::App& app, GenerationFlags& flags) {

@@ -12,13 +12,16 @@ std::shared_ptr<grpc::Channel> ConnectTo(const std::string& address) {
   return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
 }
 
-absl::Status ExplainCall(const grpc::Status& status, const std::string& address) {
+absl::Status ExplainCall(const grpc::Status& status, const std::string& address, CallProgress progress) {
   // Statuses of our own server carry details; one without comes from the connection.
-  if (status.error_code() == grpc::StatusCode::UNAVAILABLE && status.error_details().empty()) {
+  const bool lost = status.error_code() == grpc::StatusCode::UNAVAILABLE && status.error_details().empty();
+  if (!lost) return FromGrpcStatus(status);
+  if (progress == CallProgress::kAnswerBegun) {
     return absl::UnavailableError(fmt::format(
-        "no server answers at {}; start one with `headstart serve`, or name its address with --server", address));
+        "the connection to {} was lost in the middle of the answer, which is not complete; ask again", address));
   }
-  return FromGrpcStatus(status);
+  return absl::UnavailableError(fmt::format(
+      "no server answers at {}; start one with `headstart serve`, or name its address with --server", address));
 }
 
 }  // namespace headstart

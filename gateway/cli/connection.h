@@ -17,9 +17,13 @@ namespace headstart {
 // Connects when the first call is made. Takes answers of any size.
 std::shared_ptr<grpc::Channel> ConnectTo(const std::string& address);
 
+// How far a call had come when it ended.
+enum class CallProgress { kNothingHeard, kAnswerBegun };
+
 // The status of a call to the server at `address`, details as payloads; UNAVAILABLE saying how to start one when none
-// answers.
-absl::Status ExplainCall(const grpc::Status& status, const std::string& address);
+// answers, or that it went away in the middle of its answer.
+absl::Status ExplainCall(const grpc::Status& status, const std::string& address,
+                         CallProgress progress = CallProgress::kNothingHeard);
 
 }  // namespace headstart
 

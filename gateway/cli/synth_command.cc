@@ -1,5 +1,7 @@
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 
 #include "CLI/CLI.hpp"
 #include "engine/model/synth.h"
@@ -18,7 +20,17 @@ absl::Status TakeShape(const std::string& name, SynthOptions& options) {
   return SynthShape(name).status();
 }
 
-int Synth(const SynthOptions& options) {
+// What is there already, if anything: a file, or a folder with something in it.
+absl::Status CheckFree(const std::string& path) {
+  std::error_code error;
+  const bool free = !std::filesystem::exists(path, error) || std::filesystem::is_empty(path, error);
+  if (free && !error) return absl::OkStatus();
+  return absl::AlreadyExistsError(
+      fmt::format("{} exists already; name another path, or overwrite it with --force", path));
+}
+
+int Synth(const SynthOptions& options, bool force) {
+  if (auto status = force ? absl::OkStatus() : CheckFree(options.path); !status.ok()) return PrintError(status);
   if (auto status = WriteSynthModel(options); !status.ok()) return PrintError(status);
   PrintNow(fmt::format("wrote {}\nserve it:  {} serve --model {}\n", options.path, ProgramPath(), options.path));
   return kExitOk;
@@ -39,7 +51,9 @@ void AddSynthCommand(CLI::App& app, Action& action) {
   AddChoice<DType>(*command, "--dtype", options->dtype,
                    {{"bf16", DType::kBF16}, {"f16", DType::kF16}, {"f32", DType::kF32}, {"q8_0", DType::kQ8_0}},
                    "Type of the weights");
-  command->callback([options, &action] { action = [options] { return Synth(*options); }; });
+  auto force = std::make_shared<bool>(false);
+  command->add_flag("--force", *force, "Write over what is there");
+  command->callback([options, force, &action] { action = [options, force] { return Synth(*options, *force); }; });
 }
 
 }  // namespace headstart

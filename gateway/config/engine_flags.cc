@@ -1,5 +1,7 @@
 #include "gateway/config/engine_flags.h"
 
+#include <unistd.h>
+
 #include "CLI/CLI.hpp"
 #include "fmt/format.h"
 #include "gateway/config/byte_size.h"
@@ -62,6 +64,17 @@ void AddLimits(CLI::App& app, EngineOptions& options) {
       ->capture_default_str();
 }
 
+// Memory is mapped without being taken, so that too much of it would be noticed by the kernel alone, hours later.
+absl::Status CheckMemory(const EngineOptions& options, int64_t memory_bytes) {
+  const int64_t room = memory_bytes - options.kv_cache_bytes;
+  if (room >= options.host_cache_bytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      fmt::format("--kv-cache-size {} and --host-cache-size {} are more than the {} of memory that this machine has; "
+                  "ask for less, and leave some for the model",
+                  FormatByteSize(options.kv_cache_bytes), FormatByteSize(options.host_cache_bytes),
+                  ReadableByteSize(memory_bytes)));
+}
+
 }  // namespace
 
 void AddEngineFlags(CLI::App& app, EngineOptions& options) {
@@ -70,7 +83,10 @@ void AddEngineFlags(CLI::App& app, EngineOptions& options) {
   AddLimits(app, options);
 }
 
-absl::Status CheckEngineFlags(const EngineOptions& options) {
+int64_t MachineMemoryBytes() { return int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE); }
+
+absl::Status CheckEngineFlags(const EngineOptions& options, int64_t memory_bytes) {
+  if (absl::Status status = CheckMemory(options, memory_bytes); !status.ok()) return status;
   const std::string& directory = options.disk_cache_directory;
   if (!directory.empty() && options.disk_cache_bytes == 0) {
     return absl::InvalidArgumentError(

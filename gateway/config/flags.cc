@@ -34,4 +34,6 @@ CLI::Option* AddDuration(CLI::App& app, const std::string& flag, absl::Duration&
   });
 }
 
+std::string CheckNotEmpty(const std::string& text) { return text.empty() ? "is empty" : ""; }
+
 }  // namespace headstart

@@ -25,6 +25,9 @@ CLI::Option* AddByteSize(CLI::App& app, const std::string& flag, int64_t& target
 // --timeout 30s
 CLI::Option* AddDuration(CLI::App& app, const std::string& flag, absl::Duration& target, const std::string& help);
 
+// For CLI::Option::check: a complaint about an empty text.
+std::string CheckNotEmpty(const std::string& text);
+
 // A flag whose text `parse` turns into a value or a complaint.
 CLI::Option* AddParsed(CLI::App& app, const std::string& flag, const std::string& default_text, const std::string& help,
                        std::function<absl::Status(const std::string&)> parse);

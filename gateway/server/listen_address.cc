@@ -47,7 +47,8 @@ absl::StatusOr<AddressList> Resolve(const ListenAddress& address) {
   addrinfo* found = nullptr;
   const int error = getaddrinfo(address.host.c_str(), std::to_string(address.port).c_str(), &hints, &found);
   if (error != 0) {
-    return absl::InvalidArgumentError(fmt::format("host \"{}\": {}", address.host, gai_strerror(error)));
+    return CannotListen(address,
+                        fmt::format("the host \"{}\" cannot be resolved: {}", address.host, gai_strerror(error)));
   }
   return AddressList(found, &freeaddrinfo);
 }
@@ -127,9 +128,9 @@ absl::StatusOr<ListenAddress> ParseListenAddress(const std::string& text) {
 
 absl::Status CheckCanListen(const ListenAddress& address) {
   if (address.is_unix_socket) return CheckUnixSocket(address);
-  if (address.port == 0) return absl::OkStatus();
   auto candidates = Resolve(address);
   if (!candidates.ok()) return candidates.status();
+  if (address.port == 0) return absl::OkStatus();
   for (const addrinfo* candidate = candidates->get(); candidate != nullptr; candidate = candidate->ai_next) {
     if (auto status = TryBind(*candidate, address); !status.ok()) return status;
   }

@@ -59,9 +59,7 @@ grpc::ServerUnaryReactor* AdminService::FlushCache(grpc::CallbackServerContext* 
   auto answer = UnaryAnswer<v1::FlushCacheResponse>::Create(*response);
   answer->LetGo();
   context_.history.ForgetAll();
-  context_.engine.Flush([answer](const FlushReport& report) {
-    answer->Answer([&report](v1::FlushCacheResponse& filled) { Fill(report, filled); });
-  });
+  context_.engine.Flush(AnswerWithReport<FlushReport>(answer));
   return answer.get();
 }
 

@@ -60,6 +60,8 @@ v1::MissReason ToMissReason(MissReason reason) {
       return v1::MISS_REASON_EXPIRED;
     case MissReason::kCachingOff:
       return v1::MISS_REASON_CACHING_OFF;
+    case MissReason::kTierError:
+      return v1::MISS_REASON_TIER_ERROR;
     case MissReason::kOtherTenant:
       return v1::MISS_REASON_NEW;
   }

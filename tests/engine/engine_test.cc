@@ -4,7 +4,6 @@
 #include "engine/engine.h"
 
 #include <fstream>
-#include <latch>
 #include <map>
 #include <memory>
 #include <random>
@@ -17,49 +16,15 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "tests/testing/collected_answer.h"
 #include "tests/testing/status.h"
 
 namespace headstart {
 namespace {
 
 using ::headstart::testing::StatusIs;
+using Answer = ::headstart::testing::CollectedAnswer;
 using ::testing::HasSubstr;
-
-// Collects an answer for whoever waits for it.
-class Answer : public GenerationSink {
- public:
-  void OnStarted(const GenerationUsage&) override {}
-  void OnDelta(GenerationDelta delta) override {
-    text += delta.text;
-    for (SampledToken& token : delta.tokens) tokens.push_back(std::move(token));
-  }
-  void OnFinished(FinishReason why, const GenerationUsage& used, const GenerationTimings&) override {
-    reason = why;
-    usage = used;
-    done.count_down();
-  }
-
-  std::vector<TokenId> ids() const {
-    std::vector<TokenId> result;
-    for (const SampledToken& token : tokens) result.push_back(token.token);
-    return result;
-  }
-  // Equal bits of the log-probabilities stand for equal logits.
-  std::vector<float> logprobs() const {
-    std::vector<float> result;
-    for (const SampledToken& token : tokens) {
-      result.push_back(token.logprob);
-      for (const TokenLogprob& other : token.top) result.push_back(other.logprob);
-    }
-    return result;
-  }
-
-  std::string text;
-  std::vector<SampledToken> tokens;
-  FinishReason reason = FinishReason::kShutdown;
-  GenerationUsage usage;
-  std::latch done{1};
-};
 
 absl::StatusOr<std::unique_ptr<ModelSource>> SynthModel(const std::string& shape, DType dtype = DType::kBF16) {
   const SynthFormat format = dtype == DType::kQ8_0 ? SynthFormat::kGguf : SynthFormat::kHuggingFace;
@@ -98,8 +63,8 @@ std::shared_ptr<Answer> Complete(Engine& engine, GenerationRequest request) {
 }
 
 void ExpectSame(const Answer& a, const Answer& b) {
-  EXPECT_EQ(a.ids(), b.ids());
-  EXPECT_EQ(a.logprobs(), b.logprobs());
+  EXPECT_EQ(a.ids, b.ids);
+  EXPECT_EQ(a.logprobs, b.logprobs);
   EXPECT_EQ(a.text, b.text);
 }
 
@@ -237,7 +202,7 @@ TEST(EngineOptionsTest, TheContextIsTheModelsOrWhatThePoolHolds) {
   ASSERT_OK_AND_ASSIGN(const auto small, Engine::Create(*std::move(source), options));
   EXPECT_EQ(small->max_context_tokens(), 80);
   const auto whole = Complete(*small, Request(Tokens(40, 1), 0));
-  EXPECT_EQ(whole->tokens.size(), 40u);
+  EXPECT_EQ(whole->ids.size(), 40u);
   EXPECT_EQ(whole->reason, FinishReason::kLength);
 }
 
@@ -273,7 +238,7 @@ TEST(EngineGoldenTest, Stories260KGreedy) {
       for (const int id : one["ids"]) ids.push_back(TokenId{id});
       for (int round = 0; round < 2; ++round) {
         const auto answer = Complete(*engine, Request(prompt, static_cast<int64_t>(ids.size())));
-        EXPECT_EQ(answer->ids(), ids) << backend << " round " << round;
+        EXPECT_EQ(answer->ids, ids) << backend << " round " << round;
         EXPECT_EQ(answer->text, one["text"].get<std::string>());
       }
     }

@@ -312,6 +312,19 @@ TEST_P(EngineTiers, APurgedTenantIsGoneFromEveryTier) {
   EXPECT_EQ(ask_as(*engine, "b"), kPromptTokens - 1);
 }
 
+TEST_P(EngineTiers, AFlushedCacheStaysEmptyAfterARestart) {
+  const auto prompt = Tokens(kPromptTokens, 4);
+  {
+    const auto engine = Open({.disk = true});
+    Complete(*engine, prompt);
+    Thrash(*engine, 20);
+    Called<absl::Status> flushed;
+    engine->Flush([&](const absl::StatusOr<FlushReport>& report) { flushed(report.status()); });
+    EXPECT_OK(flushed.Get());
+  }
+  EXPECT_EQ(Complete(*Open({.disk = true}), prompt)->usage.cached_tokens(), 0);
+}
+
 // P6, D2: whatever file is hurt, and wherever.
 class DamagedDirectory : public EngineTiers {
  protected:

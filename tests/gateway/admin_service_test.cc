@@ -61,6 +61,8 @@ TEST_F(AdminServiceTest, FlushTellsWhatWasRemoved) {
   EXPECT_EQ(engine_->flushes(), 1);
   EXPECT_EQ(flushed_.removed_blocks(), 3);
   EXPECT_TRUE(flushed_.has_removed_prefixes());
+  engine_->SetFlushStatus(absl::UnavailableError("disk"));
+  EXPECT_EQ(ReasonOf(Flush("operator")), "DISK_FAILED");
 }
 
 TEST_F(AdminServiceTest, PurgeNamesOneTenant) {

@@ -132,6 +132,12 @@ TEST_F(CacheCommandTest, PromptFromAFileIsThePromptItself) {
   EXPECT_THAT(missing.err, HasSubstr(path));
 }
 
+TEST_F(CacheCommandTest, AFolderIsNoPrompt) {
+  const Result folder = Cache({"warm", "--file", ::testing::TempDir()});
+  EXPECT_EQ(folder.exit_code, kExitFailure);
+  EXPECT_THAT(folder.err, HasSubstr("cannot read"));
+}
+
 TEST_F(CacheCommandTest, PromptIsGivenOnce) {
   EXPECT_EQ(Cache({"warm"}).exit_code, kExitUsage);
   EXPECT_EQ(Cache({"warm", "x", "--file", "y"}).exit_code, kExitUsage);
@@ -219,7 +225,9 @@ TEST(CacheVerifyTest, StoppedStoreIsReadWithoutAServer) {
   std::filesystem::remove_all(directory);
   const Result missing = RunProgram({"cache", "verify", "--dir", directory});
   EXPECT_EQ(missing.exit_code, kExitFailure);
-  EXPECT_THAT(missing.err, HasSubstr(directory));
+  EXPECT_THAT(missing.err, AllOf(HasSubstr("there is no cache in " + directory), HasSubstr("no file HEADSTART_CACHE")));
+  EXPECT_FALSE(std::filesystem::exists(directory));
+  EXPECT_EQ(RunProgram({"cache", "verify", "--dir", ""}).exit_code, kExitUsage);
   EXPECT_EQ(RunProgram({"cache", "verify", "--dir", "x", "--server", "y"}).exit_code, kExitUsage);
 }
 

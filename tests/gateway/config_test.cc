@@ -64,6 +64,14 @@ TEST(ListenAddressTest, RefusesWhatIsNone) {
 }
 
 // A host is loopback by what it is, not by how it is spelled at its beginning.
+TEST(ListenAddressTest, HostThatDoesNotExistIsNamedForAnyPort) {
+  for (const std::string text : {"no.such.host.invalid:0", "no.such.host.invalid:8700"}) {
+    ASSERT_OK_AND_ASSIGN(const ListenAddress address, ParseListenAddress(text));
+    EXPECT_THAT(CheckCanListen(address),
+                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("\"no.such.host.invalid\" cannot be resolved")));
+  }
+}
+
 TEST(ListenAddressTest, NameThatOnlyLooksLocalIsNotLoopback) {
   ASSERT_OK_AND_ASSIGN(const ListenAddress address, ParseListenAddress("127.example.org:80"));
   EXPECT_FALSE(address.IsLoopback());

@@ -14,6 +14,9 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 // The options after those words, or what was wrong with them.
+// What the machine has, for all that these tests know.
+constexpr int64_t kMemoryBytes = int64_t{8} << 30;
+
 absl::StatusOr<EngineOptions> Parse(std::vector<std::string> words) {
   CLI::App app;
   EngineOptions options;
@@ -24,7 +27,7 @@ absl::StatusOr<EngineOptions> Parse(std::vector<std::string> words) {
   } catch (const CLI::ParseError& error) {
     return absl::InvalidArgumentError(error.what());
   }
-  if (auto status = CheckEngineFlags(options); !status.ok()) return status;
+  if (auto status = CheckEngineFlags(options, kMemoryBytes); !status.ok()) return status;
   return options;
 }
 
@@ -55,6 +58,16 @@ TEST(EngineFlagsTest, DirectoryAndSizeGoTogether) {
               StatusIs(absl::StatusCode::kInvalidArgument,
                        AllOf(HasSubstr("--disk-cache-size is 1GiB"), HasSubstr("--disk-cache-dir"))));
   EXPECT_OK(Parse({"--host-cache-size", "1GiB"}));
+}
+
+TEST(EngineFlagsTest, MoreMemoryThanThereIsIsRefusedWithTheNumbers) {
+  EXPECT_OK(Parse({"--kv-cache-size", "5GiB", "--host-cache-size", "3GiB"}));
+  EXPECT_THAT(
+      Parse({"--kv-cache-size", "5GiB", "--host-cache-size", "4GiB"}),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               AllOf(HasSubstr("--kv-cache-size 5GiB"), HasSubstr("--host-cache-size 4GiB"), HasSubstr("8.0 GiB"))));
+  EXPECT_FALSE(Parse({"--kv-cache-size", "8388607TiB", "--host-cache-size", "8388607TiB"}).ok()) << "no overflow";
+  EXPECT_GT(MachineMemoryBytes(), 1 << 20);
 }
 
 TEST(EngineFlagsTest, ValuesOutOfRangeAreNamed) {

@@ -79,6 +79,11 @@ void FakeEngine::SetStats(const EngineStats& stats) {
   stats_ = stats;
 }
 
+void FakeEngine::SetFlushStatus(absl::Status status) {
+  MutexLock lock(mutex_);
+  flush_status_ = std::move(status);
+}
+
 void FakeEngine::SetPurge(absl::StatusOr<FlushReport> report) {
   MutexLock lock(mutex_);
   purge_ = std::move(report);
@@ -201,14 +206,17 @@ void FakeEngine::ListAllPrefixes(std::function<void(std::vector<CachedPrefix>)> 
   done(std::move(result));
 }
 
-void FakeEngine::Flush(std::function<void(const FlushReport&)> done) {
+void FakeEngine::Flush(std::function<void(const absl::StatusOr<FlushReport>&)> done) {
   FlushReport report;
+  absl::Status status;
   {
     MutexLock lock(mutex_);
     ++flushes_;
     report = {.blocks = 3, .prefixes = static_cast<int64_t>(prefixes_.size())};
+    status = flush_status_;
     prefixes_.clear();
   }
+  if (!status.ok()) return done(status);
   done(report);
 }
 

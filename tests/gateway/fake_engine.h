@@ -43,6 +43,7 @@ class FakeEngine final : public Engine {
   std::vector<std::string> purged_tenants() const ABSL_LOCKS_EXCLUDED(mutex_);
   int flushes() const ABSL_LOCKS_EXCLUDED(mutex_);
   void SetStats(const EngineStats& stats) ABSL_LOCKS_EXCLUDED(mutex_);
+  void SetFlushStatus(absl::Status status) ABSL_LOCKS_EXCLUDED(mutex_);
   void SetPurge(absl::StatusOr<FlushReport> report) ABSL_LOCKS_EXCLUDED(mutex_);
   void SetVerify(absl::StatusOr<VerifyReport> report) ABSL_LOCKS_EXCLUDED(mutex_);
   bool draining() const ABSL_LOCKS_EXCLUDED(mutex_);
@@ -64,7 +65,7 @@ class FakeEngine final : public Engine {
   void ListPrefixes(Scope scope, std::function<void(std::vector<CachedPrefix>)> done) override
       ABSL_LOCKS_EXCLUDED(mutex_);
   void ListAllPrefixes(std::function<void(std::vector<CachedPrefix>)> done) override ABSL_LOCKS_EXCLUDED(mutex_);
-  void Flush(std::function<void(const FlushReport&)> done) override ABSL_LOCKS_EXCLUDED(mutex_);
+  void Flush(std::function<void(const absl::StatusOr<FlushReport>&)> done) override ABSL_LOCKS_EXCLUDED(mutex_);
   void PurgeTenant(std::string tenant, std::function<void(const absl::StatusOr<FlushReport>&)> done) override
       ABSL_LOCKS_EXCLUDED(mutex_);
   void VerifyDisk(std::function<void(const absl::StatusOr<VerifyReport>&)> done) override ABSL_LOCKS_EXCLUDED(mutex_);
@@ -99,6 +100,7 @@ class FakeEngine final : public Engine {
   std::vector<std::string> purged_tenants_ ABSL_GUARDED_BY(mutex_);
   int flushes_ ABSL_GUARDED_BY(mutex_) = 0;
   EngineStats stats_ ABSL_GUARDED_BY(mutex_);
+  absl::Status flush_status_ ABSL_GUARDED_BY(mutex_);
   absl::StatusOr<FlushReport> purge_ ABSL_GUARDED_BY(mutex_) = FlushReport{};
   absl::StatusOr<VerifyReport> verify_ ABSL_GUARDED_BY(mutex_) = absl::FailedPreconditionError("there is no disk tier");
   std::function<void()> drained_ ABSL_GUARDED_BY(mutex_);

@@ -43,6 +43,23 @@ class CommandLineTest(unittest.TestCase):
                             ("--pinned-share", "101")):
             self.assert_refused(run("serve", flag, value), USAGE, flag, value)
 
+    def test_more_memory_than_the_machine_has_is_refused_with_the_numbers(self):
+        self.assert_refused(run("serve", "--listen", "127.0.0.1:0", "--kv-cache-size", "4096TiB"), USAGE,
+                            "--kv-cache-size 4096TiB", "of memory that this machine has")
+
+    def test_empty_values_are_named(self):
+        self.assert_refused(run("serve", "--model", ""), FAILURE, "no model is named")
+        self.assert_refused(run("cache", "verify", "--dir", ""), USAGE, "--dir", "is empty")
+        self.assert_refused(run("cache", "status", "--server", ""), USAGE, "--server", "is empty")
+
+    def test_synth_model_writes_over_nothing_unless_told_to(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for path, form in ((os.path.join(folder, "m.gguf"), "gguf"), (os.path.join(folder, "m"), "hf")):
+                command = ["synth-model", path, "--format", form]
+                self.assertEqual(run(*command).returncode, 0)
+                self.assert_refused(run(*command, "--seed", "2"), FAILURE, path, "--force")
+                self.assertEqual(run(*command, "--seed", "2", "--force").returncode, 0)
+
     def test_wrong_block_size_is_refused_with_its_limits(self):
         self.assert_refused(run("serve", "--listen", "127.0.0.1:0", "--block-tokens", "10"), FAILURE, "block_tokens", "10")
 

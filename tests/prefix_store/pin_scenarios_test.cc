@@ -64,7 +64,7 @@ TEST(PinScenario, NoShareNoPin) {
   StoreHarness harness({.device_blocks = 16, .pinned_percent = 0});
   harness.Run(Count(0, 16));
   EXPECT_THAT(harness.store.Pin(Scope::Public(), Count(0, 16)),
-              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("pinned_percent")));
+              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("at most 0 (0% of the device's 16)")));
   for (const int percent : {-1, 101}) {
     EXPECT_THAT(PrefixStore::Validate({.device_blocks = 1, .pinned_percent = percent}),
                 StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("pinned_percent")));

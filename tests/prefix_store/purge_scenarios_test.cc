@@ -127,6 +127,40 @@ TEST(PurgeScenario, ADiskThatFailsKeepsThePurgePendingUntilItWorks) {
   EXPECT_EQ(store.store->stats().disk_used_blocks, std::ssize(disk.records));
 }
 
+TEST(PurgeScenario, AFlushIsPendingUntilTheDiskHasForgotten) {
+  SimulatedDisk disk(1000);
+  {
+    TieredStore store({.device = 8, .host = 4}, &disk);
+    store.Run(Count(0, 100));
+    store.Run(Count(0, 100), kA);
+    store.Thrash(20);
+    disk.write_status = absl::UnavailableError("gone");
+    store.store->Flush();
+    store.Settle();
+    EXPECT_TRUE(store.store->RemovalsPending());
+    EXPECT_FALSE(store.store->stats().disk_on);
+    EXPECT_EQ(store.Run(Count(0, 100)).sum(), 0) << "no hits meanwhile";
+    EXPECT_GT(disk.records.size(), 0);
+    const int syncs = disk.syncs;
+    disk.write_status = absl::OkStatus();
+    store.now = AgeMs{10'000};
+    store.Settle();
+    store.Settle();
+    EXPECT_FALSE(store.store->RemovalsPending());
+    EXPECT_GT(disk.syncs, syncs);
+    EXPECT_EQ(store.store->stats().disk_used_blocks, std::ssize(disk.records));
+  }
+  TieredStore after({.device = 8, .host = 4}, &disk);
+  EXPECT_EQ(after.store->Lookup(kA, Count(0, 100)).matched_tokens, 0);
+}
+
+TEST(PurgeScenario, AFlushWithoutADiskIsDoneAtOnce) {
+  TieredStore store({.device = 8, .host = 4}, nullptr);
+  store.Run(Count(0, 100));
+  store.store->Flush();
+  EXPECT_FALSE(store.store->RemovalsPending());
+}
+
 TEST(PurgeScenario, ALoadUnderWayEndsForItsHolderAlone) {
   SimulatedDisk disk(100);
   TieredStore store({.device = 8, .host = 16}, &disk);

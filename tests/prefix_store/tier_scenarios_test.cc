@@ -113,6 +113,21 @@ TEST(Tiers, APinnedPrefixSurvivesAKill) {
   EXPECT_EQ(after.Run(Count(0, 70)), Disk(64));
 }
 
+TEST(Tiers, ACleanShutdownKeepsThePinnedTailToo) {
+  SimulatedDisk disk(100);
+  {
+    TieredStore before({.device = 16, .host = 8}, &disk);
+    before.Run(Count(0, 70));
+    auto pin = before.store->Pin(Scope::Public(), Count(0, 70));
+    ASSERT_OK(pin);
+    EXPECT_GT(before.store->StoreAll(), 0);
+    before.Settle();
+    EXPECT_EQ(before.store->StoreAll(), 0) << "or the end of the service would wait for it";
+  }
+  TieredStore after({.device = 16, .host = 8}, &disk);
+  EXPECT_EQ(after.Run(Count(0, 70)), Disk(69));
+}
+
 // T5, T6
 TEST(Tiers, AnotherFingerprintFindsNothing) {
   SimulatedDisk disk(100);
@@ -156,7 +171,12 @@ TEST_P(Damage, EndsTheReuseThereAndIsCounted) {
   store.Run(prompt);
   store.Thrash(20);
   ASSERT_NO_FATAL_FAILURE(Hurt(disk, 3));
-  EXPECT_EQ(store.Run(prompt).sum(), 48);
+  {
+    const Running running = store.Start(prompt);
+    EXPECT_EQ(running.hit(), 48);
+    EXPECT_EQ(running.blocks.miss_reason(), MissReason::kTierError);
+  }
+  store.Settle();
   EXPECT_GE(store.store->stats().bad_blocks, 1);
   EXPECT_EQ(store.events.size(), 1) << "said once";
   store.Thrash(20);
@@ -201,12 +221,23 @@ TEST(Tiers, AnUnreadableDiskIsAShorterHit) {
   TieredStore store({.device = 8, .host = 4}, &disk);
   store.Run(Count(0, 48));
   store.Run(Count(2000, 48));
+  store.Run(Count(4000, 48));
+  store.Run(Count(5000, 16));
   store.Thrash(20);
   disk.read_status = absl::UnavailableError("input/output error");
-  EXPECT_EQ(store.Run(Count(0, 48)).sum(), 0);
+  {
+    const Running running = store.Start(Count(0, 48));
+    EXPECT_EQ(running.hit(), 0);
+    EXPECT_EQ(running.blocks.miss_reason(), MissReason::kTierError);
+  }
+  store.Settle();
   const int reads = disk.reads;
   EXPECT_EQ(store.Run(Count(2000, 48)).sum(), 0);
   EXPECT_EQ(disk.reads, reads) << "it is off, so it is not asked";
+  EXPECT_EQ(store.Start(Count(4000, 37) + Count(900, 20)).blocks.miss_reason(), MissReason::kTierError)
+      << "nor for whole blocks";
+  EXPECT_EQ(store.Start(Count(5000, 12) + Count(900, 3)).blocks.miss_reason(), MissReason::kTierError)
+      << "nor for a part of one";
   disk.read_status = absl::OkStatus();
   store.now = AgeMs{5'000};
   store.Settle();
@@ -356,6 +387,44 @@ TEST(Tiers, AFlushWhileBlocksAreWrittenTakesThemFromTheDiskAgain) {
   EXPECT_EQ(disk.records.size(), 0);
   EXPECT_EQ(store.store->stats().disk_used_blocks, 0);
   EXPECT_EQ(store.store->stats().host_used_blocks, 0);
+}
+
+// A record that is on its way when its block is forgotten goes. One of the same tokens, stored anew meanwhile, stays.
+TEST(Tiers, WhatIsStoredAnewOutlivesTheRemovalOfItsFirstRecord) {
+  for (const bool written_first : {false, true}) {
+    SimulatedDisk disk(100);
+    TieredStore store({.device = 16, .host = 16}, &disk);
+    { const Running first = store.Start(Count(0, 100)); }
+    EXPECT_GT(store.store->StoreAll(), 0);
+    if (written_first) {
+      while (store.io.RunOne(IoLane::kWrite)) {
+      }
+    }
+    store.store->Flush();
+    { const Running again = store.Start(Count(0, 100)); }
+    EXPECT_GT(store.store->StoreAll(), 0);
+    store.Settle();
+    EXPECT_EQ(disk.records.size(), 7);
+    store.Thrash(60);
+    EXPECT_EQ(store.Run(Count(0, 100)), Disk(99));
+    EXPECT_EQ(store.store->stats().bad_blocks, 0);
+  }
+}
+
+TEST(Tiers, WhatAFlushRemovedBeforeItWasReadIsNotCalledDamaged) {
+  SimulatedDisk disk(100);
+  TieredStore store({.device = 8, .host = 4}, &disk);
+  store.Run(Count(0, 48));
+  store.Thrash(20);
+  auto blocks = store.store->Acquire({.tokens = Count(0, 48)});
+  ASSERT_OK(blocks);
+  ASSERT_EQ(blocks->cached_by_tier(), Disk(47));
+  store.store->Flush();
+  store.store->Poll();  // the removal begins, and is done before the load
+  store.Settle();
+  EXPECT_EQ(blocks->load_state(), LoadState::kFailed);
+  EXPECT_EQ(store.store->stats().bad_blocks, 0);
+  EXPECT_TRUE(store.events.empty());
 }
 
 // D6: evicted are the deepest first, so a kill may find children on disk whose parents were still in memory.

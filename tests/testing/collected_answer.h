@@ -24,6 +24,7 @@ class CollectedAnswer : public GenerationSink {
     for (const SampledToken& token : delta.tokens) {
       ids.push_back(token.token);
       logprobs.push_back(token.logprob);
+      for (const TokenLogprob& other : token.top) logprobs.push_back(other.logprob);
     }
   }
   void OnFinished(FinishReason why, const GenerationUsage& used, const GenerationTimings&) override {
@@ -34,7 +35,7 @@ class CollectedAnswer : public GenerationSink {
 
   std::string text;
   std::vector<TokenId> ids;
-  std::vector<float> logprobs;  // equal bits of them stand for equal logits
+  std::vector<float> logprobs;  // of each token, and of the likeliest ones asked for: equal bits stand for equal logits
   FinishReason reason = FinishReason::kShutdown;
   GenerationUsage usage;
   std::latch done{1};

@@ -76,6 +76,8 @@ BlockDatabase::Opened BlockDatabase::Open(const DatabaseSettings& settings, Acce
                                                                  {"bytes", BlockBytesOptions(settings)},
                                                                  {"records", SmallRecords()}};
   std::unique_ptr<BlockDatabase> opened(new BlockDatabase);
+  // RocksDB would make it too, and call it an error that it was not there.
+  if (access == Access::kReadWrite) settings.env->CreateDirIfMissing(settings.path).PermitUncheckedError();
   rocksdb::DB* db = nullptr;
   const rocksdb::DBOptions options = DatabaseOptions(settings, opened->failed_);
   rocksdb::Status status = access == Access::kReadOnly

@@ -55,7 +55,10 @@ absl::StatusOr<std::unique_ptr<CacheDirectory>> CacheDirectory::Claim(rocksdb::E
 }
 
 absl::Status CacheDirectory::CheckExists(rocksdb::Env& env, const std::string& path) {
-  return FromRocks(env.FileExists(fmt::format("{}/{}", path, kMarker)), fmt::format("there is no cache in {}", path));
+  const rocksdb::Status found = env.FileExists(fmt::format("{}/{}", path, kMarker));
+  if (!found.IsNotFound() && !found.IsPathNotFound()) return FromRocks(found, fmt::format("cannot look into {}", path));
+  return absl::NotFoundError(fmt::format(
+      "there is no cache in {}: it has no file {}; name the folder that a server was given", path, kMarker));
 }
 
 CacheDirectory::~CacheDirectory() {

@@ -339,6 +339,7 @@ TEST(OpenModel, SaysWhatIsWrongWithAPath) {
   const TempFolder folder;
   folder.Write("config.json", "{}");
   folder.Write("cut.gguf", "GGUF");
+  EXPECT_THAT(OpenModel(""), StatusIs(kInvalid, HasSubstr("no model is named")));
   EXPECT_THAT(OpenModel(folder.At("absent")), StatusIs(kNotFound, HasSubstr("absent: no such file or folder")));
   EXPECT_THAT(OpenModel(folder.At("config.json")), StatusIs(kInvalid, HasSubstr("the folder that holds config.json")));
   EXPECT_THAT(OpenModel(folder.At("cut.gguf")),

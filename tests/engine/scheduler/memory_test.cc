@@ -51,6 +51,41 @@ TEST_F(MemoryTest, E9_ARequestThatCannotFitIsRefusedWithTheNumbers) {
   Complete(Tokens(60, 1), 5);
 }
 
+TEST_F(MemoryTest, E9_WhatPinsLeaveNoRoomForIsRefusedWithTheNumbers) {
+  Open({.blocks = 8});
+  const auto pinned = Tokens(64, 1);
+  Complete(pinned, 1);
+  ASSERT_OK_AND_ASSIGN(PinnedPrefix pin, store().Pin(Scope::Public(), pinned));
+  const Asked large = Ask(Tokens(80, 2), 1);
+  const Asked small = Ask(Tokens(40, 3), 4);
+  Run();
+  ExpectRight(small);
+  EXPECT_FALSE(large->started());
+  EXPECT_FALSE(large->finished());
+  EXPECT_THAT(large->refusal(),
+              StatusIs(absl::StatusCode::kFailedPrecondition, AllOf(HasSubstr("80 tokens"), HasSubstr("5 blocks"),
+                                                                    HasSubstr("has 8 blocks"), HasSubstr("hold 4"))));
+  EXPECT_EQ(Complete(Join(pinned, Tokens(40, 4)), 1)->usage().cached_tokens(), 64) << "what is pinned is of use to it";
+  pin = PinnedPrefix();
+  Complete(Tokens(80, 2), 1);
+  ExpectSoundStore();
+}
+
+TEST_F(MemoryTest, AnAnswerThatFillsWhatPinsLeaveEndsThereAsAtTheEndOfTheContext) {
+  Open({.blocks = 8});
+  const auto pinned = Tokens(64, 1);
+  Complete(pinned, 1);
+  ASSERT_OK_AND_ASSIGN(PinnedPrefix pin, store().Pin(Scope::Public(), pinned));
+  const Asked asked = Ask(Tokens(40, 2), 60);
+  Run();
+  ASSERT_TRUE(asked->finished());
+  EXPECT_EQ(asked->reason(), FinishReason::kLength);
+  EXPECT_EQ(asked->tokens().size(), 25u) << "four blocks hold the prompt and all of the answer but its last token";
+  EXPECT_OK(asked->refusal());
+  pin = PinnedPrefix();
+  ExpectSoundStore();
+}
+
 TEST_F(MemoryTest, E10_TwoThatDoNotFitTogetherBothFinishRight) {
   Open({.blocks = 8});
   const std::vector<Asked> asked = {Ask(Tokens(40, 1), 60), Ask(Tokens(40, 2), 60)};

@@ -35,6 +35,18 @@ void RecordingSink::OnFinished(FinishReason reason, const GenerationUsage& usage
   if (on_finished) on_finished();
 }
 
+void RecordingSink::OnRefused(const absl::Status& why, const GenerationUsage& usage, const GenerationTimings&) {
+  EXPECT_FALSE(finished()) << "refused after the end";
+  EXPECT_EQ(usage.completion_tokens, 0);
+  EXPECT_OK(refusal_) << "refused twice";
+  refusal_ = why;
+}
+
+void SchedulerTest::Close() {
+  scheduler_.reset();
+  store_.reset();
+}
+
 void SchedulerTest::Open(const ToySetup& setup) {
   scheduler_.reset();
   setup_ = setup;
@@ -45,8 +57,10 @@ void SchedulerTest::Open(const ToySetup& setup) {
                             .block_tokens = setup.block_tokens};
   tokenizer_ = std::make_unique<ToyTokenizer>(setup.vocab_size);
   runner_ = std::make_unique<ToyRunner>(limits, setup.blocks);
-  store_ = std::make_unique<PrefixStore>(PrefixStoreOptions{
-      .block_tokens = setup.block_tokens, .device_blocks = setup.blocks, .hash_bits = setup.hash_bits});
+  store_ = std::make_unique<PrefixStore>(
+      PrefixStoreOptions{
+          .block_tokens = setup.block_tokens, .device_blocks = setup.blocks, .hash_bits = setup.hash_bits},
+      setup.tiers);
   scheduler_ = std::make_unique<Scheduler>(*runner_, *store_, *tokenizer_, setup.scheduler, [this] { return now_; });
 }
 

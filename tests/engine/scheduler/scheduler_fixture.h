@@ -29,7 +29,11 @@ class RecordingSink : public GenerationSink {
   void OnFinished(FinishReason reason, const GenerationUsage& usage, const GenerationTimings& timings) override;
 
   bool started() const { return started_; }
+  void OnRefused(const absl::Status& why, const GenerationUsage& usage, const GenerationTimings& timings) override;
+
   bool finished() const { return reason_.has_value(); }
+  // OK unless it was refused.
+  const absl::Status& refusal() const { return refusal_; }
   FinishReason reason() const { return reason_.value(); }
   const GenerationUsage& split() const { return split_; }
   const GenerationUsage& usage() const { return usage_; }
@@ -43,6 +47,7 @@ class RecordingSink : public GenerationSink {
  private:
   bool started_ = false;
   std::optional<FinishReason> reason_;
+  absl::Status refusal_;
   GenerationUsage split_;
   GenerationUsage usage_;
   GenerationTimings timings_;
@@ -56,6 +61,7 @@ struct ToySetup {
   int vocab_size = 64;
   int max_positions = 4096;
   int hash_bits = 64;
+  PrefixStoreTiers tiers = {};  // with them, Close before they go
   SchedulerOptions scheduler = {.max_running = 64, .end_tokens = {kToyEnd}, .step_tokens = 128};
 };
 
@@ -74,6 +80,7 @@ class SchedulerTest : public ::testing::Test {
 
   // Starts over with an empty cache.
   void Open(const ToySetup& setup);
+  void Close();
 
   // `length` tokens that are a function of `seed`.
   static std::vector<TokenId> Tokens(int64_t length, uint64_t seed);

@@ -31,6 +31,11 @@ TEST_F(DiskTierTest, GivesBackWhatWasStored) {
   EXPECT_EQ(Counter(*tier_, "read_blocks"), 8);
 }
 
+TEST_F(DiskTierTest, AFirstStartIsNothingToWarnOf) {
+  Open();
+  EXPECT_FALSE(SaidThat("")) << "of anything";
+}
+
 TEST_F(DiskTierTest, BlocksOutliveTheTier) {
   Open();
   const std::vector<TestBlock> chain = Chain(8);
