@@ -297,7 +297,7 @@ TEST(TokenConventionsTest, WritingTheAnswerIsNoInput) {
 
 TEST(NoAccountTest, AdmitsAllAndCostsNothing) {
   const auto account = NoAccount();
-  EXPECT_OK(account->Admit({.tenant = "acme"}));
+  EXPECT_OK(account->Admit({}));
   v1::Receipt receipt;
   account->Record({}, [&receipt](const v1::Receipt& told) { receipt = told; });
   EXPECT_TRUE(receipt.has_recorded());

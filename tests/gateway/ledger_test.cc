@@ -284,7 +284,7 @@ INSTANTIATE_TEST_SUITE_P(
                       FailureCase{"SyncOfLog", {.operation = IoOperation::kSync, .ending = ".log"}},
                       FailureCase{"OneSync", {.operation = IoOperation::kSync, .only_once = true, .ending = ".log"}},
                       FailureCase{"EverySync", {.operation = IoOperation::kSync}}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& test) { return test.param.name; });
 
 TEST_F(LedgerTest, RetryFailsWhileTheDiskDoes) {
   Open();
@@ -303,6 +303,7 @@ TEST_F(LedgerTest, TriesAgainByItself) {
   Open(options);
   files_.Fail({.operation = IoOperation::kWrite, .only_once = true, .ending = ".log"});
   EXPECT_FALSE(Post({}).recorded);
+  ledger_->Flush();  // the failure is known
   while (ledger_->failing()) std::this_thread::yield();
   EXPECT_THAT(Ids(), ElementsAre("acme/r1"));
 }
@@ -351,6 +352,7 @@ TEST_F(LedgerTest, CursorEndsWhenTheLedgerIsClosed) {
   ASSERT_OK_AND_ASSIGN(auto cursor, ledger_->ReadRecords(absl::InfinitePast(), absl::InfiniteFuture()));
   files_.Fail({.operation = IoOperation::kWrite});
   Post({.id = "2"});
+  ledger_->Flush();
   EXPECT_THAT(cursor.Next(), StatusIs(absl::StatusCode::kUnavailable, HasSubstr("read it anew")));
   ledger_.reset();
   EXPECT_FALSE(cursor.Next().ok());

@@ -35,7 +35,13 @@ class StorageMeterTest : public ::testing::Test {
     last_ = record;
   }
   void Register(const std::string& id, absl::Time expires = absl::InfiniteFuture()) {
-    prefixes_.push_back({.id = id, .scope = Scope::Tenant("acme"), .tokens = 10, .created = now_, .expires = expires});
+    CachedPrefix prefix;
+    prefix.id = id;
+    prefix.scope = Scope::Tenant("acme");
+    prefix.tokens = 10;
+    prefix.created = now_;
+    prefix.expires = expires;
+    prefixes_.push_back(prefix);
   }
   void TickAt(absl::Time time) {
     now_ = time;
