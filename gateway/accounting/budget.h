@@ -15,9 +15,9 @@ enum class BudgetPeriod { kDay, kMonth };
 
 struct TenantBudget {
   BudgetPeriod period = BudgetPeriod::kMonth;
-  std::string currency;               // as in the price book
-  std::optional<int64_t> soft_nanos;  // from here on answers carry a warning
-  std::optional<int64_t> hard_nanos;  // from here on requests are refused
+  std::string currency = {};               // as in the price book
+  std::optional<int64_t> soft_nanos = {};  // from here on answers carry a warning
+  std::optional<int64_t> hard_nanos = {};  // from here on requests are refused
   friend bool operator==(const TenantBudget&, const TenantBudget&) = default;
 };
 

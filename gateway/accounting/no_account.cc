@@ -1,15 +1,9 @@
 #include "gateway/accounting/no_account.h"
 
+#include "gateway/accounting/charge.h"
+
 namespace headstart {
 namespace {
-
-v1::Charge NoCharge() {
-  v1::Charge charge;
-  charge.set_cost_nanos(0);
-  charge.set_cost_without_cache_nanos(0);
-  charge.set_saved_nanos(0);
-  return charge;
-}
 
 class Free final : public Accountant {
  public:

@@ -24,6 +24,7 @@ void AddChatCommand(CLI::App& app, Action& action);
 void AddCountCommand(CLI::App& app, Action& action);
 void AddModelsCommand(CLI::App& app, Action& action);
 void AddCacheCommand(CLI::App& app, Action& action);
+void AddUsageCommand(CLI::App& app, Action& action);
 void AddSynthCommand(CLI::App& app, Action& action);
 void AddReplayCommand(CLI::App& app, Action& action);
 void AddDemoCommand(CLI::App& app, Action& action);

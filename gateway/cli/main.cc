@@ -63,6 +63,7 @@ int Main(int argc, char** argv) {
   AddCountCommand(app, action);
   AddModelsCommand(app, action);
   AddCacheCommand(app, action);
+  AddUsageCommand(app, action);
   AddSynthCommand(app, action);
   AddReplayCommand(app, action);
   AddDemoCommand(app, action);

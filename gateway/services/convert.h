@@ -9,6 +9,7 @@
 #include "engine/engine.h"
 #include "engine/generation.h"
 #include "engine/text/tokenizer.h"
+#include "gateway/accounting/usage_message.h"  // IWYU pragma: export
 #include "headstart/v1/inference.pb.h"
 
 namespace headstart {
@@ -16,12 +17,7 @@ namespace headstart {
 v1::TierTokens ToTiers(const TokensByTier& tokens);
 v1::CacheSplit ToCacheSplit(const GenerationUsage& usage);
 v1::CacheSplit ToCacheSplit(const Match& match, int64_t prompt_tokens);
-v1::Usage ToUsage(const GenerationUsage& usage);
 v1::Timings ToTimings(const GenerationTimings& timings);
-v1::FinishReason ToFinishReason(FinishReason reason);
-
-// kOtherTenant becomes NEW: a caller learns nothing of other tenants.
-v1::MissReason ToMissReason(MissReason reason);
 
 // `tokenizer` gives the bytes of tokens, wanted with logprobs alone.
 v1::GenerateDelta ToDelta(GenerationDelta delta, bool logprobs, const Tokenizer& tokenizer);

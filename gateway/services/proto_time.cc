@@ -60,17 +60,19 @@ absl::StatusOr<absl::Time> ParseExpiry(std::string_view field, const google::pro
                                          absl::FormatDuration(*duration)));
 }
 
+absl::StatusOr<absl::Time> ParseTime(std::string_view field, const google::protobuf::Timestamp& time) {
+  if (IsWellFormed(time)) return absl::FromUnixSeconds(time.seconds()) + absl::Nanoseconds(time.nanos());
+  return InvalidField(field, fmt::format("is {} s and {} ns; a time lies in the years 1 to 9999 and has less than a "
+                                         "second of nanoseconds",
+                                         time.seconds(), time.nanos()));
+}
+
 absl::StatusOr<absl::Time> ParseExpiry(std::string_view field, const google::protobuf::Timestamp& time,
                                        absl::Time now) {
-  if (!IsWellFormed(time)) {
-    return InvalidField(field, fmt::format("is {} s and {} ns; a time lies in the years 1 to 9999 and has less than a "
-                                           "second of nanoseconds",
-                                           time.seconds(), time.nanos()));
-  }
-  const absl::Time result = absl::FromUnixSeconds(time.seconds()) + absl::Nanoseconds(time.nanos());
-  if (result > now) return result;
+  const auto result = ParseTime(field, time);
+  if (!result.ok() || *result > now) return result;
   return InvalidField(
-      field, fmt::format("is {}; it lies in the future, and now is {}", absl::FormatTime(result, absl::UTCTimeZone()),
+      field, fmt::format("is {}; it lies in the future, and now is {}", absl::FormatTime(*result, absl::UTCTimeZone()),
                          absl::FormatTime(now, absl::UTCTimeZone())));
 }
 

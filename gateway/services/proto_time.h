@@ -22,6 +22,9 @@ void Set(absl::Time time, google::protobuf::Timestamp* out);
 // A length of time to live: well-formed and more than 0.
 absl::StatusOr<absl::Duration> ParseTtl(std::string_view field, const google::protobuf::Duration& ttl);
 
+// A time of the years 1 to 9999.
+absl::StatusOr<absl::Time> ParseTime(std::string_view field, const google::protobuf::Timestamp& time);
+
 // The end of something that begins at `now`: after it, and no later than a Timestamp can say.
 absl::StatusOr<absl::Time> ParseExpiry(std::string_view field, const google::protobuf::Duration& ttl, absl::Time now);
 absl::StatusOr<absl::Time> ParseExpiry(std::string_view field, const google::protobuf::Timestamp& time, absl::Time now);

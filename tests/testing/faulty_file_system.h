@@ -33,9 +33,9 @@ inline rocksdb::IOStatus DeviceError() { return rocksdb::IOStatus::IOError("Inpu
 
 struct IoFault {
   IoOperation operation = IoOperation::kWrite;
-  int64_t after = 0;       // operations that succeed first
-  bool only_once = false;  // that one alone fails
-  std::string ending;      // of the names of files concerned; empty: all files
+  int64_t after = 0;        // operations that succeed first
+  bool only_once = false;   // that one alone fails
+  std::string ending = {};  // of the names of files concerned; empty: all files
   rocksdb::IOStatus error = DeviceError();
 };
 

@@ -1,0 +1,139 @@
+#include <cerrno>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "absl/time/clock.h"
+#include "fmt/format.h"
+#include "gateway/cli/client_flags.h"
+#include "gateway/cli/commands.h"
+#include "gateway/cli/report.h"
+#include "gateway/cli/usage_client.h"
+#include "gateway/cli/usage_report.h"
+#include "gateway/config/flags.h"
+#include "gateway/services/proto_time.h"
+
+namespace headstart {
+namespace {
+
+enum class Format { kJsonLines, kCsv };
+
+struct UsageFlags {
+  ClientFlags client;
+  std::string from;
+  std::string to;
+  std::string tenant;
+  std::string by = "tenant";
+  bool json = false;
+  Format format = Format::kJsonLines;
+  std::string output;
+};
+
+// Of a list or an export. INVALID_ARGUMENT naming the flag.
+template <typename Request>
+absl::Status Fill(const UsageFlags& flags, Request& request) {
+  const absl::Time now = absl::Now();
+  request.set_tenant(flags.tenant);
+  for (const auto& [flag, text] : {std::pair("--from", flags.from), std::pair("--to", flags.to)}) {
+    if (text.empty()) continue;
+    const auto time = ParseWhen(text, now);
+    if (!time.ok()) {
+      return absl::InvalidArgumentError(fmt::format("{}: {}", flag, std::string(time.status().message())));
+    }
+    Set(*time, std::string_view(flag) == "--from" ? request.mutable_start_time() : request.mutable_end_time());
+  }
+  return absl::OkStatus();
+}
+
+int WrongUsage(const absl::Status& status) {
+  PrintError(status);
+  return kExitUsage;
+}
+
+int List(const UsageFlags& flags) {
+  v1::ListUsageRequest request;
+  absl::Status status = Fill(flags, request);
+  if (status.ok() && flags.by != "none") status = ParseDimensions(flags.by, request);
+  if (!status.ok()) return WrongUsage(status);
+  const auto usage = UsageClient(flags.client.server).ListUsage(request);
+  if (!usage.ok()) return PrintError(usage.status());
+  if (flags.json) {
+    PrintJson(*usage);
+  } else {
+    PrintNow(FormatUsage(request, *usage));
+  }
+  return kExitOk;
+}
+
+absl::Status Export(const UsageFlags& flags, const v1::ExportUsageRequest& request, std::ostream& out) {
+  if (flags.format == Format::kCsv) out << UsageCsvHeader();
+  const auto write = [&](const v1::UsageEntry& entry) {
+    out << (flags.format == Format::kCsv ? UsageCsvLine(entry) : UsageJsonLine(entry));
+    return out.good();
+  };
+  absl::Status status = UsageClient(flags.client.server).ExportUsage(request, write);
+  if (status.ok() && !out.flush().good()) {
+    status =
+        absl::DataLossError(fmt::format("cannot write to {}", flags.output.empty() ? "standard output" : flags.output));
+  }
+  return status;
+}
+
+int RunExport(const UsageFlags& flags) {
+  v1::ExportUsageRequest request;
+  if (absl::Status status = Fill(flags, request); !status.ok()) return WrongUsage(status);
+  absl::Status status;
+  if (flags.output.empty()) {
+    status = Export(flags, request, std::cout);
+  } else {
+    errno = 0;
+    std::ofstream file(flags.output, std::ios::binary | std::ios::trunc);
+    status =
+        file ? Export(flags, request, file) : absl::ErrnoToStatus(errno, fmt::format("cannot write {}", flags.output));
+  }
+  return status.ok() ? kExitOk : PrintError(status);
+}
+
+void AddTimes(CLI::App& command, UsageFlags& flags) {
+  command.add_option("--from", flags.from, "Only usage from then on: 7d or 12h ago, 2026-11-30, 2026-11-30T10:00:00Z");
+  command.add_option("--to", flags.to, "Only usage before then");
+  command.add_option("--tenant", flags.tenant, "Only this tenant's; operators see everybody's without it");
+  AddClientFlags(command, flags.client);
+}
+
+}  // namespace
+
+void AddUsageCommand(CLI::App& app, Action& action) {
+  auto flags = std::make_shared<UsageFlags>();
+  CLI::App* usage = app.add_subcommand("usage", "Show what was used and what it cost, of a running server");
+  usage->footer(
+      "\nExamples:\n"
+      "  headstart usage --from 7d --by day\n"
+      "  headstart usage --from 2026-11-01 --to 2026-12-01 --by tenant,model\n"
+      "  headstart usage --by label=team --json\n"
+      "  headstart usage export --format csv --from 2026-11-01 -o november.csv\n");
+  usage->require_subcommand(0, 1);
+  usage->add_option("--by", flags->by, "Group by tenant, key, model, label=NAME, hour, day, or none; commas between")
+      ->capture_default_str();
+  usage->add_flag("--json", flags->json, "Print one JSON object");
+  AddTimes(*usage, *flags);
+
+  auto export_flags = std::make_shared<UsageFlags>();
+  CLI::App* exported = usage->add_subcommand("export", "Write every record, oldest first");
+  AddChoice<Format>(*exported, "--format", export_flags->format, {{"jsonl", Format::kJsonLines}, {"csv", Format::kCsv}},
+                    "Lines of JSON, or a table");
+  exported->add_option("-o,--output", export_flags->output, "A file; standard output without it");
+  AddTimes(*exported, *export_flags);
+
+  usage->callback([flags, export_flags, exported, &action] {
+    if (exported->parsed()) {
+      action = [export_flags] { return RunExport(*export_flags); };
+    } else {
+      action = [flags] { return List(*flags); };
+    }
+  });
+}
+
+}  // namespace headstart

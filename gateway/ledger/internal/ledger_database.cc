@@ -1,0 +1,155 @@
+#include "gateway/ledger/internal/ledger_database.h"
+
+#include <array>
+#include <cstdarg>
+#include <cstdio>
+#include <utility>
+
+#include "fmt/format.h"
+#include "gateway/ledger/internal/totals_operator.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/experimental.h"
+#include "rocksdb/filter_policy.h"
+#include "rocksdb/listener.h"
+#include "rocksdb/options.h"
+#include "rocksdb/table.h"
+
+namespace headstart::internal {
+namespace {
+
+constexpr int64_t kFlushBytes = 16 << 20;  // of batches, some 30,000 entries: what a start has to read again at most
+constexpr double kBloomBits = 10;          // an id that was never used is not looked for on disk, 99 times in 100
+constexpr uint64_t kManifestBytes = 1 << 20;
+
+// Passes on what says that something failed; writes no log file.
+class ErrorLog final : public rocksdb::Logger {
+ public:
+  explicit ErrorLog(std::function<void(const std::string&)> on_error)
+      : Logger(rocksdb::InfoLogLevel::ERROR_LEVEL), on_error_(std::move(on_error)) {}
+
+  using rocksdb::Logger::Logv;
+  void Logv(const char* format, va_list arguments) override {
+    std::array<char, 512> line;  // a line of a log: what is longer is cut
+    if (on_error_ && std::vsnprintf(line.data(), line.size(), format, arguments) >= 0) on_error_(line.data());
+  }
+
+ private:
+  const std::function<void(const std::string&)> on_error_;
+};
+
+// When to try again is the ledger's to decide.
+class NoRecovery final : public rocksdb::EventListener {
+ public:
+  explicit NoRecovery(std::shared_ptr<std::atomic<bool>> failed) : failed_(std::move(failed)) {}
+
+  void OnBackgroundError(rocksdb::BackgroundErrorReason, rocksdb::Status*) override { *failed_ = true; }
+  void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status, bool* automatic) override {
+    *automatic = false;
+  }
+
+ private:
+  const std::shared_ptr<std::atomic<bool>> failed_;
+};
+
+rocksdb::ColumnFamilyOptions FamilyOptions() {
+  rocksdb::BlockBasedTableOptions table;
+  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(kBloomBits));
+  table.format_version = 5;
+  rocksdb::ColumnFamilyOptions options;
+  options.write_buffer_size = size_t{16} << 30;  // never full by itself: see BeginFlushWhenFull
+  options.arena_block_size = 256 << 10;
+  options.compression = rocksdb::kNoCompression;  // a small part of the disk that the cache takes
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  return options;
+}
+
+rocksdb::ColumnFamilyOptions SumOptions() {
+  rocksdb::ColumnFamilyOptions options = FamilyOptions();
+  options.merge_operator = TotalsOperator();
+  // The sums of a busy hour are many parts of few keys; reading one adds up no more parts than this.
+  options.max_successive_merges = 64;
+  return options;
+}
+
+rocksdb::DBOptions DatabaseOptions(rocksdb::Env& env, std::shared_ptr<std::atomic<bool>> failed,
+                                   std::function<void(const std::string&)> on_error) {
+  rocksdb::DBOptions options;
+  options.env = &env;
+  options.create_if_missing = true;
+  options.create_missing_column_families = true;
+  options.info_log = std::make_shared<ErrorLog>(std::move(on_error));
+  options.info_log_level = rocksdb::InfoLogLevel::ERROR_LEVEL;
+  options.listeners = {std::make_shared<NoRecovery>(std::move(failed))};
+  options.max_bgerror_resume_count = 0;
+  options.allow_fallocate = false;
+  options.max_manifest_file_size = kManifestBytes;
+  options.stats_dump_period_sec = 0;
+  options.stats_persist_period_sec = 0;
+  return options;
+}
+
+}  // namespace
+
+absl::Status FromRocks(const rocksdb::Status& status, std::string_view what) {
+  if (status.ok()) return absl::OkStatus();
+  absl::StatusCode code = absl::StatusCode::kUnavailable;
+  if (status.IsNotFound()) code = absl::StatusCode::kNotFound;
+  if (status.IsCorruption()) code = absl::StatusCode::kDataLoss;
+  return absl::Status(code, fmt::format("{}: {}", what, status.ToString()));
+}
+
+absl::StatusOr<std::unique_ptr<LedgerDatabase>> LedgerDatabase::Open(rocksdb::Env& env, const std::string& path,
+                                                                     std::function<void(const std::string&)> on_error) {
+  const std::vector<rocksdb::ColumnFamilyDescriptor> families = {{rocksdb::kDefaultColumnFamilyName, FamilyOptions()},
+                                                                 {"records", FamilyOptions()},
+                                                                 {"ids", FamilyOptions()},
+                                                                 {"hours", SumOptions()}};
+  std::unique_ptr<LedgerDatabase> opened(new LedgerDatabase);
+  rocksdb::DB* db = nullptr;
+  const auto status = rocksdb::DB::Open(DatabaseOptions(env, opened->failed_, std::move(on_error)), path, families,
+                                        &opened->families_, &db);
+  opened->db_.reset(db);
+  if (!status.ok()) return FromRocks(status, fmt::format("cannot open the ledger in {}", path));
+  return opened;
+}
+
+LedgerDatabase::~LedgerDatabase() {
+  if (db_ == nullptr) return;
+  for (rocksdb::ColumnFamilyHandle* family : families_) db_->DestroyColumnFamilyHandle(family).PermitUncheckedError();
+  db_->Close().PermitUncheckedError();
+}
+
+absl::StatusOr<std::string> LedgerDatabase::Get(rocksdb::ColumnFamilyHandle* family, std::string_view key) {
+  std::string value;
+  const auto status = db_->Get(rocksdb::ReadOptions(), family, ToSlice(key), &value);
+  if (!status.ok()) return FromRocks(status, "cannot read the ledger");
+  return value;
+}
+
+absl::Status LedgerDatabase::BeginFlushWhenFull() {
+  if (*failed_) return absl::UnavailableError("cannot write the ledger: work in the background failed");
+  if (unflushed_bytes_ < kFlushBytes) return absl::OkStatus();
+  rocksdb::FlushOptions options;
+  options.wait = false;
+  unflushed_bytes_ = 0;
+  return FromRocks(db_->Flush(options, families_), "cannot write the ledger");
+}
+
+absl::Status LedgerDatabase::Write(rocksdb::WriteBatch& batch) {
+  if (absl::Status begun = BeginFlushWhenFull(); !begun.ok()) return begun;
+  rocksdb::WriteOptions options;
+  options.sync = true;
+  unflushed_bytes_ += static_cast<int64_t>(batch.GetDataSize());
+  return FromRocks(db_->Write(options, &batch), "cannot write the ledger");
+}
+
+void LedgerDatabase::Reclaim(std::string_view records_end, std::string_view hours_end) {
+  const rocksdb::Slice records_limit = ToSlice(records_end);
+  const rocksdb::Slice hours_limit = ToSlice(hours_end);
+  rocksdb::DeleteFilesInRange(db_.get(), records(), nullptr, &records_limit, /*include_end=*/false)
+      .PermitUncheckedError();
+  rocksdb::experimental::SuggestCompactRange(db_.get(), records(), nullptr, &records_limit).PermitUncheckedError();
+  rocksdb::experimental::SuggestCompactRange(db_.get(), hours(), nullptr, &hours_limit).PermitUncheckedError();
+}
+
+}  // namespace headstart::internal

@@ -1,0 +1,49 @@
+// LedgerDirectory: a directory that is one ledger's alone while this lives: a marker says what it is and in which
+// format, a lock keeps other processes away.
+//
+// Thread-safety: Claim from any thread; const methods from any thread.
+// Ownership: `env` outlives it. Nothing in a directory that is not a ledger's is ever written.
+
+#ifndef HEADSTART_GATEWAY_LEDGER_INTERNAL_LEDGER_DIRECTORY_H_
+#define HEADSTART_GATEWAY_LEDGER_INTERNAL_LEDGER_DIRECTORY_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "rocksdb/env.h"
+
+namespace headstart::internal {
+
+inline constexpr int kLedgerFormat = 1;
+
+class LedgerDirectory {
+ public:
+  // Takes `path`, creating it when its parent is there. FAILED_PRECONDITION, saying what to do, when it is in use, is
+  // not a ledger's or has a newer format; UNAVAILABLE when I/O fails.
+  static absl::StatusOr<std::unique_ptr<LedgerDirectory>> Claim(rocksdb::Env& env, const std::string& path);
+
+  ~LedgerDirectory();
+  LedgerDirectory(const LedgerDirectory&) = delete;
+  LedgerDirectory& operator=(const LedgerDirectory&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::string database() const { return path_ + "/entries"; }
+
+ private:
+  LedgerDirectory(rocksdb::Env& env, std::string path) : env_(env), path_(std::move(path)) {}
+
+  absl::Status CheckOurs() const;
+  absl::Status Lock();
+  absl::Status CheckFormat() const;
+  absl::Status WriteMarker() const;
+
+  rocksdb::Env& env_;
+  const std::string path_;
+  rocksdb::FileLock* lock_ = nullptr;
+};
+
+}  // namespace headstart::internal
+
+#endif  // HEADSTART_GATEWAY_LEDGER_INTERNAL_LEDGER_DIRECTORY_H_
