@@ -1,5 +1,5 @@
-// JsonFields: the fields of a JSON object, read by name and type. The first field that is wrong decides the status; what
-// is read after it no longer matters.
+// JsonFields: the fields of a JSON object, read by name and type. The first field that is wrong decides the status;
+// what is read after it no longer matters.
 //
 // Thread-safety: none. The object outlives it.
 // Errors: INVALID_ARGUMENT naming the field. null is the same as a field that is missing.

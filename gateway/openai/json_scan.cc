@@ -35,8 +35,8 @@ absl::Status CheckJsonSize(std::string_view text, const JsonLimits& limits) {
     return OverLimit("body", fmt::format("nests {} levels deep; at most {} are taken", deepest, limits.max_depth));
   }
   if (containers > limits.max_containers) {
-    return OverLimit("body", fmt::format("has {} objects and lists; at most {} are taken", containers,
-                                         limits.max_containers));
+    return OverLimit("body",
+                     fmt::format("has {} objects and lists; at most {} are taken", containers, limits.max_containers));
   }
   return absl::OkStatus();
 }

@@ -1,4 +1,5 @@
-// Reading over JSON without making anything of it: how hostile a text is, and where a value ends that arrives in pieces.
+// Reading over JSON without making anything of it: how hostile a text is, and where a value ends that arrives in
+// pieces.
 //
 // Thread-safety: free functions and plain values.
 
@@ -20,7 +21,8 @@ struct JsonLimits {
   int64_t max_containers = 1 << 18;  // an empty list takes 2 bytes here, and thirty times that in memory
 };
 
-// INVALID_ARGUMENT when parsing `text` would make more of it than the limits allow. Says nothing of whether it is valid.
+// INVALID_ARGUMENT when parsing `text` would make more of it than the limits allow. Says nothing of whether it is
+// valid.
 absl::Status CheckJsonSize(std::string_view text, const JsonLimits& limits = {});
 
 // Finds the end of an object or a list that arrives in pieces.

@@ -86,7 +86,8 @@ void TakePriority(JsonFields& fields, v1::CacheControl& cache) {
 void TakeTtl(JsonFields& fields, v1::CacheControl& cache) {
   const auto seconds = fields.Number("ttl_seconds");
   if (!seconds) return;
-  if (!(*seconds > 0) || *seconds > kMaxTtlSeconds) return fields.Fail("ttl_seconds", "is not above 0, and at most ten years");
+  if (!(*seconds > 0) || *seconds > kMaxTtlSeconds)
+    return fields.Fail("ttl_seconds", "is not above 0, and at most ten years");
   constexpr double kNanos = 1e9;
   cache.mutable_ttl()->set_seconds(static_cast<int64_t>(*seconds));
   cache.mutable_ttl()->set_nanos(static_cast<int32_t>((*seconds - std::floor(*seconds)) * kNanos));
@@ -140,21 +141,24 @@ void TakeChatLogprobs(JsonFields& fields, v1::GenerateRequest& request) {
   request.set_logprobs(fields.Bool("logprobs").value_or(false));
   const auto top = fields.Integer("top_logprobs");
   if (!top) return;
-  if (*top < 0 || *top > kMaxTopLogprobs) return fields.Fail("top_logprobs", fmt::format("is not 0 to {}", kMaxTopLogprobs));
+  if (*top < 0 || *top > kMaxTopLogprobs)
+    return fields.Fail("top_logprobs", fmt::format("is not 0 to {}", kMaxTopLogprobs));
   request.set_top_logprobs(static_cast<int32_t>(*top));
 }
 
 void TakeCompletionLogprobs(JsonFields& fields, v1::GenerateRequest& request) {
   const auto top = fields.Integer("logprobs");
   if (!top) return;
-  if (*top < 0 || *top > kMaxTopLogprobs) return fields.Fail("logprobs", fmt::format("is not 0 to {}", kMaxTopLogprobs));
+  if (*top < 0 || *top > kMaxTopLogprobs)
+    return fields.Fail("logprobs", fmt::format("is not 0 to {}", kMaxTopLogprobs));
   request.set_logprobs(true);
   request.set_top_logprobs(static_cast<int32_t>(*top));
 }
 
 // What would change the answer, and is not done.
 void RefuseWhatIsNotDone(JsonFields& fields) {
-  if (const Json* bias = fields.Any("logit_bias"); bias != nullptr && !bias->empty()) fields.Fail("logit_bias", kNotDone);
+  if (const Json* bias = fields.Any("logit_bias"); bias != nullptr && !bias->empty())
+    fields.Fail("logit_bias", kNotDone);
   if (fields.Integer("best_of").value_or(1) != 1) fields.Fail("best_of", kNotDone);
 }
 

@@ -1,9 +1,9 @@
 // OpenAiRequest: a request of the OpenAI API as the gateway's own, and what its answer has to look like.
 //
 // Thread-safety: plain values and free functions.
-// Errors: INVALID_ARGUMENT naming the field, as OpenAI names it: for JSON that is none, fields of a wrong type, and what
-// this server does not do. What fields say is otherwise checked by CheckGenerate. Fields that are not known are passed
-// over, as OpenAI does.
+// Errors: INVALID_ARGUMENT naming the field, as OpenAI names it: for JSON that is none, fields of a wrong type, and
+// what this server does not do. What fields say is otherwise checked by CheckGenerate. Fields that are not known are
+// passed over, as OpenAI does.
 
 #ifndef HEADSTART_GATEWAY_OPENAI_OPENAI_REQUEST_H_
 #define HEADSTART_GATEWAY_OPENAI_OPENAI_REQUEST_H_

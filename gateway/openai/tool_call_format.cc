@@ -30,9 +30,8 @@ std::string RenderCall(const ChatTemplate& chat_template) {
     return prompt.ok() ? prompt->text : "";
   };
   const std::string before = render();
-  const Json call = {{"id", "probe0001"},
-                     {"type", "function"},
-                     {"function", {{"name", kProbe}, {"arguments", {{"probe", "probe"}}}}}};
+  const Json call = {
+      {"id", "probe0001"}, {"type", "function"}, {"function", {{"name", kProbe}, {"arguments", {{"probe", "probe"}}}}}};
   messages.push_back({{"role", "assistant"}, {"content", ""}, {"tool_calls", {call}}});
   const std::string after = render();
   const auto differs = std::mismatch(before.begin(), before.end(), after.begin(), after.end());

@@ -1,7 +1,8 @@
 // ToolCallParser: the calls that a model writes into its answer, found again in the stream of its text.
 //
 //   hermes   <tool_call>{"name": ..., "arguments": {...}}</tool_call>        Hermes, Qwen2.5, Qwen3
-//   llama3   {"name": ..., "parameters": {...}}; {...}                       Llama 3.1 and later; <|python_tag|> in front
+//   llama3   {"name": ..., "parameters": {...}}; {...}                       Llama 3.1 and later; <|python_tag|> in
+//   front
 //            or not
 //   mistral  [TOOL_CALLS] [{"name": ..., "arguments": {...}}, {...}]         the marker may be missing
 //
