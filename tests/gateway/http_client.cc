@@ -1,6 +1,7 @@
 #include "tests/gateway/http_client.h"
 
 #include <arpa/inet.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
@@ -44,6 +45,8 @@ std::string Lower(std::string text) {
 RawClient::RawClient(const std::string& address) : fd_(Connect(address)) {
   const timeval patience{.tv_sec = kPatienceSeconds, .tv_usec = 0};
   setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+  const int on = 1;
+  setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 }
 
 RawClient::RawClient(RawClient&& other) noexcept

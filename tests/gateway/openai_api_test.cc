@@ -77,7 +77,9 @@ class OpenAiApiTest : public ::testing::Test {
     const auto submitted = engine_.WaitForRequest();
     submitted.sink->OnStarted(Split());
     for (const std::string& text : texts) submitted.sink->OnDelta(Delta(text));
-    submitted.sink->OnFinished(reason, Total(), {.ttft = absl::Milliseconds(1500)});
+    GenerationTimings timings;
+    timings.ttft = absl::Milliseconds(1500);
+    submitted.sink->OnFinished(reason, Total(), timings);
   }
 
   FakeEngine engine_;

@@ -214,7 +214,8 @@ TEST_P(Splits, DoNotMatter) {
       const size_t second = first + random() % (answer.size() + 1 - first);
       ASSERT_EQ(ParseCut(GetParam(), answer, {first, second}), whole) << answer;
     }
-    if (whole.calls.empty()) ASSERT_EQ(whole.text, answer);
+    if (!whole.calls.empty()) continue;
+    ASSERT_EQ(whole.text, answer);
   }
 }
 
