@@ -1,0 +1,178 @@
+#include "gateway/openai/chat_input.h"
+
+#include <utility>
+
+#include "fmt/format.h"
+#include "google/protobuf/util/json_util.h"
+#include "nlohmann/json.hpp"
+
+namespace headstart {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view kTextAlone = "this server's models read text alone";
+
+// One part of a message whose content is a list.
+void AppendPart(JsonFields& message, const Json& part, std::string& content) {
+  JsonFields fields(part, message.PathOf("content[]"));
+  const std::string type = fields.String("type").value_or("");
+  if (type == "text" || type == "refusal") {
+    auto text = fields.String(type);
+    if (!text) fields.Fail(type, "is missing");
+    content += text.value_or("");
+  } else {
+    fields.Fail("type", fmt::format("is \"{}\"; {}", type, kTextAlone));
+  }
+  message.Fail(fields.status());
+}
+
+std::string ContentOf(JsonFields& message) {
+  const Json* content = message.Any("content");
+  if (content == nullptr) return "";  // of an assistant's message that only calls tools
+  if (content->is_string()) return content->get<std::string>();
+  std::string text;
+  if (content->is_array()) {
+    for (const Json& part : *content) AppendPart(message, part, text);
+  } else {
+    message.Fail("content", "is neither a string nor a list of parts");
+  }
+  return text;
+}
+
+// Text, as OpenAI writes them, or the object itself, as some clients do.
+std::string ArgumentsOf(JsonFields& function) {
+  const Json* arguments = function.Any("arguments");
+  if (arguments == nullptr) return "";
+  if (arguments->is_object()) return arguments->dump();
+  return function.String("arguments").value_or("");
+}
+
+void TakeToolCall(JsonFields& message, const Json& value, const std::string& path, v1::ToolCall& call) {
+  JsonFields fields(value, path);
+  call.set_id(fields.String("id").value_or(""));
+  const Json* object = fields.Object("function");
+  if (object == nullptr) {
+    fields.Fail("function", "is missing: functions are the only tools that this server knows");
+  } else {
+    JsonFields function(*object, fields.PathOf("function"));
+    call.set_name(function.String("name").value_or(""));
+    call.set_arguments_json(ArgumentsOf(function));
+    fields.Fail(function.status());
+  }
+  message.Fail(fields.status());
+}
+
+// OpenAI's newer word for a system prompt, which chat templates do not know.
+std::string RoleOf(JsonFields& message) {
+  auto role = message.String("role");
+  if (!role) message.Fail("role", "is missing; say who speaks, such as \"user\"");
+  return role == "developer" ? "system" : role.value_or("");
+}
+
+void TakeMessage(JsonFields& fields, const Json& value, const std::string& path, v1::Message& message) {
+  JsonFields object(value, path);
+  message.set_role(RoleOf(object));
+  message.set_content(ContentOf(object));
+  message.set_name(object.String("name").value_or(""));
+  message.set_tool_call_id(object.String("tool_call_id").value_or(""));
+  object.Refuse("audio", kTextAlone);
+  object.Refuse("function_call", "is out of date; write tool_calls");
+  if (const Json* calls = object.List("tool_calls")) {
+    for (const Json& call : *calls) {
+      const std::string call_path = object.PathOf(fmt::format("tool_calls[{}]", message.tool_calls_size()));
+      TakeToolCall(object, call, call_path, *message.add_tool_calls());
+    }
+  }
+  fields.Fail(object.status());
+}
+
+void TakeTool(JsonFields& fields, const Json& value, const std::string& path, v1::Tool& tool) {
+  JsonFields object(value, path);
+  const std::string type = object.String("type").value_or("function");
+  if (type != "function") {
+    object.Fail("type", fmt::format("is \"{}\"; functions are the only tools that this server knows", type));
+  }
+  if (const Json* described = object.Object("function")) {
+    JsonFields function(*described, object.PathOf("function"));
+    tool.set_name(function.String("name").value_or(""));
+    if (tool.name().empty()) function.Fail("name", "is missing");
+    tool.set_description(function.String("description").value_or(""));
+    if (const Json* parameters = function.Object("parameters")) tool.set_parameters_json(parameters->dump());
+    object.Fail(function.status());
+  } else {
+    object.Fail("function", "is missing");
+  }
+  fields.Fail(object.status());
+}
+
+// Whether the model may call tools.
+bool TakeToolChoice(JsonFields& fields) {
+  const Json* choice = fields.Any("tool_choice");
+  if (choice == nullptr || *choice == "auto") return true;
+  if (*choice != "none") {
+    fields.Fail("tool_choice",
+                "asks for a call that must be made; this server leaves that to the model: \"auto\" or \"none\"");
+  }
+  return false;
+}
+
+std::set<std::string, std::less<>> TakeTools(JsonFields& fields, v1::ChatInput& chat) {
+  std::set<std::string, std::less<>> names;
+  const bool may_call = TakeToolChoice(fields);
+  const Json* tools = fields.List("tools");
+  if (tools == nullptr || !may_call) return names;
+  for (const Json& value : *tools) {
+    v1::Tool& tool = *chat.add_tools();
+    TakeTool(fields, value, fmt::format("tools[{}]", chat.tools_size() - 1), tool);
+    names.insert(tool.name());
+  }
+  return names;
+}
+
+void TakeVariables(JsonFields& fields, v1::ChatInput& chat) {
+  if (auto effort = fields.String("reasoning_effort")) {
+    (*chat.mutable_template_variables())["reasoning_effort"].set_string_value(*effort);
+  }
+  const Json* variables = fields.Object("chat_template_kwargs");
+  if (variables == nullptr) return;
+  for (const auto& [name, value] : variables->items()) {
+    auto& variable = (*chat.mutable_template_variables())[name];
+    if (google::protobuf::util::JsonStringToMessage(value.dump(), &variable).ok()) continue;
+    fields.Fail("chat_template_kwargs", fmt::format("has \"{}\", whose value cannot be taken", name));
+  }
+}
+
+void CheckOutputKind(JsonFields& fields) {
+  if (const Json* format = fields.Object("response_format")) {
+    JsonFields object(*format, "response_format");
+    const std::string type = object.String("type").value_or("text");
+    if (type != "text") object.Fail("type", fmt::format("is \"{}\"; this server writes plain text alone", type));
+    fields.Fail(object.status());
+  }
+  const Json* modalities = fields.List("modalities");
+  if (modalities != nullptr && *modalities != Json{"text"}) fields.Fail("modalities", "has more than \"text\"");
+  for (const auto* name : {"functions", "function_call"}) fields.Refuse(name, "is out of date; write tools");
+  fields.Refuse("audio", kTextAlone);
+  fields.Refuse("web_search_options", "is not something that this server does");
+}
+
+}  // namespace
+
+std::set<std::string, std::less<>> TakeChatInput(JsonFields& fields, v1::ChatInput& chat) {
+  const Json* messages = fields.List("messages");
+  if (messages == nullptr) {
+    fields.Fail("messages", "is missing; at least one message is needed");
+    return {};
+  }
+  for (const Json& value : *messages) {
+    const std::string path = fmt::format("messages[{}]", chat.messages_size());
+    TakeMessage(fields, value, path, *chat.add_messages());
+    if (!fields.status().ok()) return {};
+  }
+  CheckOutputKind(fields);
+  TakeVariables(fields, chat);
+  return TakeTools(fields, chat);
+}
+
+}  // namespace headstart

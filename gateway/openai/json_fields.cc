@@ -1,0 +1,88 @@
+#include "gateway/openai/json_fields.h"
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "fmt/format.h"
+#include "gateway/errors/error_details.h"
+#include "nlohmann/json.hpp"
+
+namespace headstart {
+
+using Json = nlohmann::json;
+
+JsonFields::JsonFields(const Json& object, std::string path) : object_(object), path_(std::move(path)) {
+  if (!object.is_object()) status_ = InvalidField(path_.empty() ? "body" : path_, "is not a JSON object");
+}
+
+std::string JsonFields::PathOf(std::string_view name) const {
+  return path_.empty() ? std::string(name) : fmt::format("{}.{}", path_, name);
+}
+
+void JsonFields::Fail(std::string_view name, std::string_view why) { status_.Update(InvalidField(PathOf(name), why)); }
+
+const Json* JsonFields::Any(std::string_view name) const {
+  if (!object_.is_object()) return nullptr;
+  const auto found = object_.find(std::string(name));
+  return found == object_.end() || found->is_null() ? nullptr : &*found;
+}
+
+void JsonFields::Refuse(std::string_view name, std::string_view why) {
+  if (Any(name) != nullptr) Fail(name, why);
+}
+
+std::optional<double> JsonFields::Number(std::string_view name) {
+  const Json* value = Any(name);
+  if (value == nullptr) return std::nullopt;
+  if (value->is_number()) return value->get<double>();
+  Fail(name, "is not a number");
+  return std::nullopt;
+}
+
+// 5.0 is an integer too: some languages know one kind of number alone.
+std::optional<int64_t> JsonFields::Integer(std::string_view name) {
+  const auto number = Number(name);
+  if (!number) return std::nullopt;
+  const Json& value = *Any(name);
+  const bool too_large =
+      value.is_number_unsigned() && value.get<uint64_t>() > uint64_t{std::numeric_limits<int64_t>::max()};
+  if (value.is_number_integer() && !too_large) return value.get<int64_t>();
+  constexpr double kExactIntegers = 9007199254740992.0;  // 2^53
+  const bool integral = !value.is_number_integer() && std::trunc(*number) == *number;
+  if (integral && std::abs(*number) <= kExactIntegers) return static_cast<int64_t>(*number);
+  Fail(name, "is not an integer of 64 bits");
+  return std::nullopt;
+}
+
+std::optional<bool> JsonFields::Bool(std::string_view name) {
+  const Json* value = Any(name);
+  if (value == nullptr) return std::nullopt;
+  if (value->is_boolean()) return value->get<bool>();
+  Fail(name, "is neither true nor false");
+  return std::nullopt;
+}
+
+std::optional<std::string> JsonFields::String(std::string_view name) {
+  const Json* value = Any(name);
+  if (value == nullptr) return std::nullopt;
+  if (value->is_string()) return value->get<std::string>();
+  Fail(name, "is not a string");
+  return std::nullopt;
+}
+
+const Json* JsonFields::Object(std::string_view name) {
+  const Json* value = Any(name);
+  if (value == nullptr || value->is_object()) return value;
+  Fail(name, "is not an object");
+  return nullptr;
+}
+
+const Json* JsonFields::List(std::string_view name) {
+  const Json* value = Any(name);
+  if (value == nullptr || value->is_array()) return value;
+  Fail(name, "is not a list");
+  return nullptr;
+}
+
+}  // namespace headstart
