@@ -36,7 +36,7 @@ absl::StatusOr<v1::VerifyDiskResponse> VerifyStopped(const VerifyFlags& flags) {
 }
 
 int Verify(const VerifyFlags& flags) {
-  auto report = flags.directory.empty() ? CacheClient(flags.client.server).VerifyDisk() : VerifyStopped(flags);
+  auto report = flags.directory.empty() ? CacheClient(flags.client).VerifyDisk() : VerifyStopped(flags);
   if (!report.ok()) return PrintError(report.status());
   if (flags.json) {
     PrintJson(*report);
@@ -63,9 +63,7 @@ void AddCacheVerifyCommand(CLI::App& cache, Action& action) {
       "  headstart cache verify --dir /var/cache/headstart      a stopped server's\n");
   CLI::Option* directory =
       command->add_option("--dir", flags->directory, "The --disk-cache-dir of a server that is stopped");
-  command->add_option("--server", flags->client.server, "Address of the server")
-      ->capture_default_str()
-      ->excludes(directory);
+  AddClientFlags(*command, flags->client)->excludes(directory);
   command->add_flag("--json", flags->json, "Print one JSON object");
   command->callback([flags, &action] { action = [flags] { return Verify(*flags); }; });
 }

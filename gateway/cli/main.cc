@@ -65,6 +65,7 @@ int Main(int argc, char** argv) {
   AddCacheCommand(app, action);
   AddSynthCommand(app, action);
   AddReplayCommand(app, action);
+  AddKeyCommand(app, action);
   AddDemoCommand(app, action);
   try {
     app.parse(argc, argv);

@@ -68,7 +68,7 @@ class WatchedFiles final : public Refreshable {
     }
     auto parsed = Read();
     if (!parsed.ok())
-      return on_event_(fmt::format("{}; its last good version stays in use", parsed.status().message()));
+      return on_event_(fmt::format("{}; its last good version stays in use", std::string(parsed.status().message())));
     MutexLock lock(mutex_);
     current_ = std::make_shared<const T>(*std::move(parsed));
     on_event_(fmt::format("{} was read anew", paths_.front()));
@@ -83,7 +83,8 @@ class WatchedFiles final : public Refreshable {
     if (!texts.ok()) return texts.status();
     auto parsed = parse_(*texts);
     if (parsed.ok()) return parsed;
-    return absl::Status(parsed.status().code(), fmt::format("{}: {}", paths_.front(), parsed.status().message()));
+    return absl::Status(parsed.status().code(),
+                        fmt::format("{}: {}", paths_.front(), std::string(parsed.status().message())));
   }
 
   const std::vector<std::string> paths_;
