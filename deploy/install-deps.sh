@@ -4,6 +4,7 @@
 #
 #   deploy/install-deps.sh            what the build and the tests need
 #   deploy/install-deps.sh --lint     and what ./dev lint needs
+#   deploy/install-deps.sh --checks   and what tests need that are left out without it: a Prometheus to be scraped by
 set -euo pipefail
 
 build_packages=(
@@ -15,12 +16,14 @@ build_packages=(
   python3-grpcio python3-protobuf python3-jinja2
 )
 lint_packages=(clang clang-tidy clang-format libclang-rt-14-dev)
+check_packages=(prometheus)
 
 packages=("${build_packages[@]}")
 case "${1:-}" in
   "") ;;
   --lint) packages+=("${lint_packages[@]}") ;;
-  *) echo "install-deps.sh: unknown argument '$1'; it takes --lint or nothing" >&2; exit 2 ;;
+  --checks) packages+=("${check_packages[@]}") ;;
+  *) echo "install-deps.sh: unknown argument '$1'; it takes --lint, --checks or nothing" >&2; exit 2 ;;
 esac
 
 if ! command -v apt-get >/dev/null; then

@@ -19,7 +19,7 @@ struct AdminFlags {
 };
 
 int Status(const AdminFlags& flags) {
-  auto status = CacheClient(flags.client.server).GetStatus();
+  auto status = CacheClient(flags.client).GetStatus();
   if (!status.ok()) return PrintError(status.status());
   if (flags.json) {
     PrintJson(*status);
@@ -37,9 +37,9 @@ int PrintRemoved(const absl::StatusOr<Response>& response) {
   return kExitOk;
 }
 
-int Flush(const AdminFlags& flags) { return PrintRemoved(CacheClient(flags.client.server).FlushCache()); }
+int Flush(const AdminFlags& flags) { return PrintRemoved(CacheClient(flags.client).FlushCache()); }
 
-int Purge(const AdminFlags& flags) { return PrintRemoved(CacheClient(flags.client.server).PurgeTenant(flags.tenant)); }
+int Purge(const AdminFlags& flags) { return PrintRemoved(CacheClient(flags.client).PurgeTenant(flags.tenant)); }
 
 CLI::App* AddCommand(CLI::App& cache, Action& action, const std::string& name, const std::string& help,
                      int (*run)(const AdminFlags&), const std::shared_ptr<AdminFlags>& flags) {

@@ -1,15 +1,13 @@
 #include "gateway/cli/cache_client.h"
 
-#include "gateway/cli/connection.h"
 #include "grpcpp/client_context.h"
 
 namespace headstart {
 
-CacheClient::CacheClient(const std::string& address) : address_(address) {
-  const auto channel = ConnectTo(address);
-  prefixes_ = v1::PrefixService::NewStub(channel);
-  admin_ = v1::AdminService::NewStub(channel);
-}
+CacheClient::CacheClient(const ServerAccess& access)
+    : connection_(access),
+      prefixes_(v1::PrefixService::NewStub(connection_.channel())),
+      admin_(v1::AdminService::NewStub(connection_.channel())) {}
 
 template <typename Stub, typename Request, typename Response>
 absl::StatusOr<Response> CacheClient::Call(Stub& stub,
@@ -19,7 +17,7 @@ absl::StatusOr<Response> CacheClient::Call(Stub& stub,
   grpc::ClientContext context;
   Response response;
   const grpc::Status status = (stub.*method)(&context, request, &response);
-  if (!status.ok()) return ExplainCall(status, address_);
+  if (!status.ok()) return connection_.Explain(status);
   return response;
 }
 

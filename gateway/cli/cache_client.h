@@ -10,6 +10,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "gateway/cli/connection.h"
 #include "headstart/v1/admin.grpc.pb.h"
 #include "headstart/v1/prefix.grpc.pb.h"
 
@@ -17,7 +18,7 @@ namespace headstart {
 
 class CacheClient {
  public:
-  explicit CacheClient(const std::string& address);
+  explicit CacheClient(const ServerAccess& access);
 
   absl::StatusOr<v1::CreatePrefixResponse> CreatePrefix(const v1::CreatePrefixRequest& request);
   absl::StatusOr<v1::GetPrefixResponse> GetPrefix(const v1::GetPrefixRequest& request);
@@ -36,7 +37,7 @@ class CacheClient {
                                 grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*),
                                 const Request& request) const;
 
-  std::string address_;
+  Connection connection_;
   std::unique_ptr<v1::PrefixService::Stub> prefixes_;
   std::unique_ptr<v1::AdminService::Stub> admin_;
 };

@@ -25,7 +25,7 @@ v1::PrefixScope ScopeOf(const PrefixFlags& flags) {
 }
 
 int List(const PrefixFlags& flags) {
-  auto prefixes = CacheClient(flags.client.server).ListPrefixes();
+  auto prefixes = CacheClient(flags.client).ListPrefixes();
   if (!prefixes.ok()) return PrintError(prefixes.status());
   if (flags.json) {
     PrintJson(*prefixes);
@@ -39,7 +39,7 @@ int Show(const PrefixFlags& flags) {
   v1::GetPrefixRequest request;
   request.set_id(flags.id);
   request.set_scope(ScopeOf(flags));
-  auto response = CacheClient(flags.client.server).GetPrefix(request);
+  auto response = CacheClient(flags.client).GetPrefix(request);
   if (!response.ok()) return PrintError(response.status());
   if (flags.json) {
     PrintJson(response->prefix());
@@ -53,7 +53,7 @@ int Drop(const PrefixFlags& flags) {
   v1::DeletePrefixRequest request;
   request.set_id(flags.id);
   request.set_scope(ScopeOf(flags));
-  auto response = CacheClient(flags.client.server).DeletePrefix(request);
+  auto response = CacheClient(flags.client).DeletePrefix(request);
   if (!response.ok()) return PrintError(response.status());
   PrintNow(fmt::format("dropped {}; what was computed stays cached until it is evicted\n", flags.id));
   return kExitOk;

@@ -37,7 +37,7 @@ absl::StatusOr<v1::VerifyDiskResponse> VerifyStopped(const VerifyFlags& flags) {
 }
 
 int Verify(const VerifyFlags& flags) {
-  auto report = flags.directory.empty() ? CacheClient(flags.client.server).VerifyDisk() : VerifyStopped(flags);
+  auto report = flags.directory.empty() ? CacheClient(flags.client).VerifyDisk() : VerifyStopped(flags);
   if (!report.ok()) return PrintError(report.status());
   if (flags.json) {
     PrintJson(*report);
@@ -65,10 +65,7 @@ void AddCacheVerifyCommand(CLI::App& cache, Action& action) {
   CLI::Option* directory =
       command->add_option("--dir", flags->directory, "The --disk-cache-dir of a server that is stopped")
           ->check(CheckNotEmpty);
-  command->add_option("--server", flags->client.server, "Address of the server")
-      ->check(CheckNotEmpty)
-      ->capture_default_str()
-      ->excludes(directory);
+  AddClientFlags(*command, flags->client)->excludes(directory);
   command->add_flag("--json", flags->json, "Print one JSON object");
   command->callback([flags, &action] { action = [flags] { return Verify(*flags); }; });
 }

@@ -96,7 +96,7 @@ int Warm(const WarmFlags& flags) {
   auto text = ReadPrompt(flags);
   if (text.ok() && !IsValidUtf8(*text)) text = NotText(*text);
   if (!text.ok()) return PrintError(text.status());
-  auto response = CacheClient(flags.client.server).CreatePrefix(ToRequest(flags, *std::move(text)));
+  auto response = CacheClient(flags.client).CreatePrefix(ToRequest(flags, *std::move(text)));
   if (!response.ok()) return PrintError(response.status());
   if (flags.json) {
     PrintJson(*response);

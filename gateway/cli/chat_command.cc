@@ -30,7 +30,7 @@ void AddMessage(v1::ChatInput& chat, const std::string& role, const std::string&
 class Conversation {
  public:
   explicit Conversation(const ChatFlags& flags)
-      : flags_(flags), client_(flags.client.server), request_(ToRequest(flags.generation)) {
+      : flags_(flags), client_(flags.client), request_(ToRequest(flags.generation)) {
     if (!flags.system.empty()) AddMessage(*request_.mutable_input()->mutable_chat(), "system", flags.system);
   }
 

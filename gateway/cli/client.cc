@@ -1,7 +1,6 @@
 #include "gateway/cli/client.h"
 
 #include "absl/time/clock.h"
-#include "gateway/cli/connection.h"
 #include "grpcpp/client_context.h"
 
 namespace headstart {
@@ -16,8 +15,8 @@ void Take(const v1::GenerateDelta& delta, absl::Time start, Answer& answer,
 
 }  // namespace
 
-Client::Client(const std::string& address)
-    : address_(address), stub_(v1::InferenceService::NewStub(ConnectTo(address))) {}
+Client::Client(const ServerAccess& access)
+    : connection_(access), stub_(v1::InferenceService::NewStub(connection_.channel())) {}
 
 absl::StatusOr<Answer> Client::Generate(const v1::GenerateRequest& request,
                                         const std::function<void(std::string_view)>& on_text) {
@@ -33,7 +32,7 @@ absl::StatusOr<Answer> Client::Generate(const v1::GenerateRequest& request,
     if (event.has_delta()) Take(event.delta(), start, answer, on_text);
     if (event.has_finished()) answer.finished = std::move(*event.mutable_finished());
   }
-  if (const grpc::Status status = stream->Finish(); !status.ok()) return ExplainCall(status, address_, progress);
+  if (const grpc::Status status = stream->Finish(); !status.ok()) return connection_.Explain(status, progress);
   return answer;
 }
 
@@ -41,7 +40,7 @@ absl::StatusOr<v1::CountTokensResponse> Client::CountTokens(const v1::CountToken
   grpc::ClientContext context;
   v1::CountTokensResponse response;
   const grpc::Status status = stub_->CountTokens(&context, request, &response);
-  if (!status.ok()) return ExplainCall(status, address_);
+  if (!status.ok()) return connection_.Explain(status);
   return response;
 }
 
@@ -49,7 +48,7 @@ absl::StatusOr<v1::ListModelsResponse> Client::ListModels() {
   grpc::ClientContext context;
   v1::ListModelsResponse response;
   const grpc::Status status = stub_->ListModels(&context, {}, &response);
-  if (!status.ok()) return ExplainCall(status, address_);
+  if (!status.ok()) return connection_.Explain(status);
   return response;
 }
 

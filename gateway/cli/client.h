@@ -13,6 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "gateway/cli/connection.h"
 #include "headstart/v1/inference.grpc.pb.h"
 
 namespace headstart {
@@ -27,7 +28,7 @@ struct Answer {
 
 class Client {
  public:
-  explicit Client(const std::string& address);
+  explicit Client(const ServerAccess& access);
 
   // `on_text` hears each piece as it comes.
   absl::StatusOr<Answer> Generate(const v1::GenerateRequest& request,
@@ -36,7 +37,7 @@ class Client {
   absl::StatusOr<v1::ListModelsResponse> ListModels();
 
  private:
-  std::string address_;
+  Connection connection_;
   std::unique_ptr<v1::InferenceService::Stub> stub_;
 };
 

@@ -24,8 +24,23 @@ std::string CheckSeed(const std::string& text) {
 
 }  // namespace
 
-void AddClientFlags(CLI::App& app, ClientFlags& flags) {
-  app.add_option("--server", flags.server, "Address of the server")->check(CheckNotEmpty)->capture_default_str();
+CLI::Option* AddClientFlags(CLI::App& app, ClientFlags& flags) {
+  CLI::Option* server =
+      app.add_option("--server", flags.server, "Address of the server")->check(CheckNotEmpty)->capture_default_str();
+  app.add_flag("--tls", flags.tls, "Encrypt, and trust the certificate authorities that this system trusts");
+  app.add_option("--tls-ca", flags.tls_ca, "Encrypt, and trust the authorities in this PEM file alone");
+  app.add_option("--tls-cert", flags.tls_cert, "This client's certificate, a PEM file; with --tls-key");
+  app.add_option("--tls-key", flags.tls_key, "The key of --tls-cert, a PEM file");
+  app.add_option("--api-key-file", flags.api_key_file,
+                 "File with the API key to call with; goes before the variable "
+                 "HEADSTART_API_KEY");
+  app.add_option("--api-key", flags.api_key,
+                 "The API key itself. Better use --api-key-file or the variable HEADSTART_API_KEY: every user of this "
+                 "machine can read the command lines of others, and shells remember them")
+      ->envname("HEADSTART_API_KEY");
+  app.add_flag("--insecure-plaintext", flags.insecure_plaintext,
+               "Send the API key to another machine though the connection is not encrypted");
+  return server;
 }
 
 void AddGenerationFlags(CLI::App& app, GenerationFlags& flags) {

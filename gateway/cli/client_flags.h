@@ -8,13 +8,12 @@
 
 #include "CLI/App.hpp"
 #include "absl/time/time.h"
+#include "gateway/cli/connection.h"
 #include "headstart/v1/inference.pb.h"
 
 namespace headstart {
 
-struct ClientFlags {
-  std::string server = "127.0.0.1:8700";
-};
+using ClientFlags = ServerAccess;
 
 struct GenerationFlags {
   float temperature = 0;
@@ -31,7 +30,8 @@ struct GenerationFlags {
   bool json = false;
 };
 
-void AddClientFlags(CLI::App& app, ClientFlags& flags);
+// Returns --server.
+CLI::Option* AddClientFlags(CLI::App& app, ClientFlags& flags);
 void AddGenerationFlags(CLI::App& app, GenerationFlags& flags);
 
 // Everything but the input.

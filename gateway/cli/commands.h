@@ -28,6 +28,7 @@ void AddUsageCommand(CLI::App& app, Action& action);
 void AddSynthCommand(CLI::App& app, Action& action);
 void AddReplayCommand(CLI::App& app, Action& action);
 void AddDemoCommand(CLI::App& app, Action& action);
+void AddKeyCommand(CLI::App& app, Action& action);
 
 }  // namespace headstart
 

@@ -24,7 +24,7 @@ int Count(const CountFlags& flags) {
   request.mutable_input()->mutable_text()->set_text(flags.text);
   request.mutable_input()->mutable_text()->set_parse_special(flags.parse_special);
   request.set_include_token_ids(flags.ids);
-  auto response = Client(flags.client.server).CountTokens(request);
+  auto response = Client(flags.client).CountTokens(request);
   if (!response.ok()) return PrintError(response.status());
   if (flags.json) {
     PrintJson(*response);

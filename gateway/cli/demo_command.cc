@@ -72,7 +72,7 @@ v1::GenerateRequest Ask(const Inventory& inventory, const InventoryQuestion& que
 
 absl::Status AskAboutInventory(const DemoFlags& flags, const std::string& address) {
   const Inventory inventory = MakeInventory(flags.facts);
-  Client client(address);
+  Client client(ServerAccess{.server = address});
   PrintNow(
       fmt::format("1. One long system prompt, {} questions\n\n"
                   "   The built-in model answers from an inventory of {} facts in its system prompt.\n"
@@ -116,7 +116,7 @@ absl::Status TimeLargeModel(const DemoFlags& flags) {
   const int vocab_size = (*source)->config().vocab_size;
   auto server = StartServer(*std::move(source));
   if (!server.ok()) return server.status();
-  Client client((*server)->host->server().address());
+  Client client(ServerAccess{.server = (*server)->host->server().address()});
   std::vector<DemoRow> rows;
   for (int i = 0; i < kLargeRequests; ++i) {
     auto answer = client.Generate(LargeRequest(flags.large_prefix_tokens, i, vocab_size));

@@ -22,7 +22,7 @@ int Generate(const GenerateFlags& flags) {
   request.mutable_input()->mutable_text()->set_text(flags.prompt);
   request.mutable_input()->mutable_text()->set_parse_special(flags.parse_special);
   const bool json = flags.generation.json;
-  auto answer = Client(flags.client.server).Generate(request, [json](std::string_view text) {
+  auto answer = Client(flags.client).Generate(request, [json](std::string_view text) {
     if (!json) PrintNow(text);
   });
   if (!answer.ok()) return PrintError(answer.status());

@@ -66,6 +66,7 @@ int Main(int argc, char** argv) {
   AddUsageCommand(app, action);
   AddSynthCommand(app, action);
   AddReplayCommand(app, action);
+  AddKeyCommand(app, action);
   AddDemoCommand(app, action);
   try {
     app.parse(argc, argv);

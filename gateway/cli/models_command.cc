@@ -17,7 +17,7 @@ struct ModelsFlags {
 };
 
 int Models(const ModelsFlags& flags) {
-  auto response = Client(flags.client.server).ListModels();
+  auto response = Client(flags.client).ListModels();
   if (!response.ok()) return PrintError(response.status());
   if (flags.json) {
     PrintJson(*response);

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "gateway/cli/connection.h"
 #include "grpcpp/client_context.h"
 
 namespace headstart {
 
-UsageClient::UsageClient(const std::string& address)
-    : address_(address), stub_(v1::UsageService::NewStub(ConnectTo(address))) {}
+UsageClient::UsageClient(const ServerAccess& access)
+    : connection_(access), stub_(v1::UsageService::NewStub(connection_.channel())) {}
 
 absl::StatusOr<v1::ListUsageResponse> UsageClient::ListUsage(v1::ListUsageRequest request) {
   v1::ListUsageResponse all;
@@ -17,7 +16,7 @@ absl::StatusOr<v1::ListUsageResponse> UsageClient::ListUsage(v1::ListUsageReques
     grpc::ClientContext context;
     v1::ListUsageResponse page;
     const grpc::Status status = stub_->ListUsage(&context, request, &page);
-    if (!status.ok()) return ExplainCall(status, address_);
+    if (!status.ok()) return connection_.Explain(status);
     request.set_page_token(page.next_page_token());
     for (auto& group : *page.mutable_groups()) *all.add_groups() = std::move(group);
     *all.mutable_totals() = std::move(*page.mutable_totals());
@@ -36,7 +35,7 @@ absl::Status UsageClient::ExportUsage(const v1::ExportUsageRequest& request,
     stream->Finish();
     return absl::OkStatus();
   }
-  return ExplainCall(stream->Finish(), address_);
+  return connection_.Explain(stream->Finish());
 }
 
 }  // namespace headstart

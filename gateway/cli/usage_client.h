@@ -11,13 +11,14 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "gateway/cli/connection.h"
 #include "headstart/v1/usage_service.grpc.pb.h"
 
 namespace headstart {
 
 class UsageClient {
  public:
-  explicit UsageClient(const std::string& address);
+  explicit UsageClient(const ServerAccess& access);
 
   // All pages as one.
   absl::StatusOr<v1::ListUsageResponse> ListUsage(v1::ListUsageRequest request);
@@ -27,7 +28,7 @@ class UsageClient {
                            const std::function<bool(const v1::UsageEntry&)>& on_entry);
 
  private:
-  std::string address_;
+  Connection connection_;
   std::unique_ptr<v1::UsageService::Stub> stub_;
 };
 

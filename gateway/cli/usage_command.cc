@@ -57,7 +57,7 @@ int List(const UsageFlags& flags) {
   absl::Status status = Fill(flags, request);
   if (status.ok() && flags.by != "none") status = ParseDimensions(flags.by, request);
   if (!status.ok()) return WrongUsage(status);
-  const auto usage = UsageClient(flags.client.server).ListUsage(request);
+  const auto usage = UsageClient(flags.client).ListUsage(request);
   if (!usage.ok()) return PrintError(usage.status());
   if (flags.json) {
     PrintJson(*usage);
@@ -73,7 +73,7 @@ absl::Status Export(const UsageFlags& flags, const v1::ExportUsageRequest& reque
     out << (flags.format == Format::kCsv ? UsageCsvLine(entry) : UsageJsonLine(entry));
     return out.good();
   };
-  absl::Status status = UsageClient(flags.client.server).ExportUsage(request, write);
+  absl::Status status = UsageClient(flags.client).ExportUsage(request, write);
   if (status.ok() && !out.flush().good()) {
     status =
         absl::DataLossError(fmt::format("cannot write to {}", flags.output.empty() ? "standard output" : flags.output));

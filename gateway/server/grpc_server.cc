@@ -66,7 +66,8 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(const GrpcServerOp
   interceptors.push_back(ExplainMalformedRequests());
   builder.experimental().SetInterceptorCreators(std::move(interceptors));
   int port = 0;
-  builder.AddListeningPort(address->ToString(), grpc::InsecureServerCredentials(), &port);
+  auto credentials = options.tls ? TlsServerCredentials(options.tls) : grpc::InsecureServerCredentials();
+  builder.AddListeningPort(address->ToString(), credentials, &port);
   std::vector<std::string> names = {""};
   for (const auto& [service, name] : services) {
     builder.RegisterService(service);
@@ -77,13 +78,18 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(const GrpcServerOp
     return absl::AlreadyExistsError(fmt::format("cannot listen on {}: it was taken meanwhile", options.listen));
   }
   if (!address->is_unix_socket) address->port = port;
-  std::unique_ptr<GrpcServer> result(new GrpcServer(std::move(server), address->ToString(), std::move(names)));
+  std::unique_ptr<GrpcServer> result(
+      new GrpcServer(std::move(credentials), std::move(server), address->ToString(), std::move(names)));
   result->SetServing(true);
   return result;
 }
 
-GrpcServer::GrpcServer(std::unique_ptr<grpc::Server> server, std::string address, std::vector<std::string> names)
-    : server_(std::move(server)), address_(std::move(address)), names_(std::move(names)) {}
+GrpcServer::GrpcServer(std::shared_ptr<grpc::ServerCredentials> credentials, std::unique_ptr<grpc::Server> server,
+                       std::string address, std::vector<std::string> names)
+    : credentials_(std::move(credentials)),
+      server_(std::move(server)),
+      address_(std::move(address)),
+      names_(std::move(names)) {}
 
 GrpcServer::~GrpcServer() { Shutdown(absl::ZeroDuration()); }
 

@@ -18,6 +18,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "gateway/tls/tls_server_credentials.h"
+#include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server.h"
 
 namespace headstart {
@@ -33,6 +35,8 @@ struct GrpcServerOptions {
   absl::Duration keepalive_time = absl::Seconds(60);
   absl::Duration keepalive_timeout = absl::Seconds(20);
   int max_streams_per_connection = 4096;
+  // Empty: connections are not encrypted. Asked at every handshake, until the server is gone.
+  TlsSource tls = nullptr;
 };
 
 // INVALID_ARGUMENT naming the flag of the first value that gRPC would not take as it is meant.
@@ -64,8 +68,10 @@ class GrpcServer {
   std::shared_ptr<grpc::Channel> InProcessChannel();
 
  private:
-  GrpcServer(std::unique_ptr<grpc::Server> server, std::string address, std::vector<std::string> names);
+  GrpcServer(std::shared_ptr<grpc::ServerCredentials> credentials, std::unique_ptr<grpc::Server> server,
+             std::string address, std::vector<std::string> names);
 
+  std::shared_ptr<grpc::ServerCredentials> credentials_;  // the server asks them until it is gone
   std::unique_ptr<grpc::Server> server_;
   std::string address_;
   std::vector<std::string> names_;

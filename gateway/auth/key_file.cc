@@ -1,0 +1,21 @@
+#include "gateway/auth/key_file.h"
+
+#include <utility>
+
+#include "fmt/format.h"
+
+namespace headstart {
+
+absl::StatusOr<std::unique_ptr<KeyFile>> KeyFile::Open(const std::string& path, OnEvent on_event) {
+  auto parse = [path, on_event](const std::vector<std::string>& texts) {
+    auto table = KeyTable::Parse(texts.front());
+    if (!table.ok()) return table;
+    for (const std::string& warning : table->warnings()) on_event(fmt::format("{}: {}", path, warning));
+    return table;
+  };
+  auto file = WatchedFiles<KeyTable>::Open({path}, std::move(parse), on_event);
+  if (!file.ok()) return file.status();
+  return std::unique_ptr<KeyFile>(new KeyFile(*std::move(file)));
+}
+
+}  // namespace headstart

@@ -1,0 +1,96 @@
+"""The metrics of the real program, as promtool and a real Prometheus read them.
+
+Ends with 77, and says why, where what it needs is missing.
+"""
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import urllib.error
+import urllib.request
+
+from headstart_testing import BINARY, REPOSITORY, SKIPPED, Server, run
+
+RULES = os.path.join(REPOSITORY, "deploy", "prometheus")
+PATIENCE_SECONDS = 60  # generous: a loaded machine with sanitizers
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def get(url):
+    with urllib.request.urlopen(url, timeout=20) as response:
+        return response.read().decode()
+
+
+def skip_unless(present, why):
+    if not present:
+        print(f"skipped: {why}")
+        sys.exit(SKIPPED)
+
+
+class MetricsTest(unittest.TestCase):
+    def setUp(self):
+        self.port = free_port()
+        self.server = Server("--http-listen", f"127.0.0.1:{self.port}")
+        self.addCleanup(self.server.__exit__)
+        self.url = f"http://127.0.0.1:{self.port}/metrics"
+
+    def test_promtool_finds_nothing_to_say(self):
+        run("generate", "The lamp", "--max-tokens", "4", "--server", self.server.address)
+        # The names of other servers break Prometheus' rules for names; ours do not.
+        page = re.sub(r"(?m)^(# (HELP|TYPE) )?vllm:.*\n", "", get(self.url))
+        self.assertIn("headstart_requests_total{", page)
+        checked = subprocess.run(["promtool", "check", "metrics"], input=page, capture_output=True, text=True, timeout=60)
+        self.assertEqual((checked.returncode, checked.stderr), (0, ""), checked.stdout)
+
+    def test_prometheus_scrapes_it_and_takes_the_rules(self):
+        run("generate", "The lamp", "--max-tokens", "4", "--server", self.server.address)
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copy(os.path.join(RULES, "alerts.yml"), folder)
+            with open(os.path.join(RULES, "prometheus.yml")) as file:
+                config = file.read().replace("127.0.0.1:8780", f"127.0.0.1:{self.port}").replace("15s", "1s")
+            with open(os.path.join(folder, "prometheus.yml"), "w") as file:
+                file.write(config)
+            port = free_port()
+            prometheus = subprocess.Popen(
+                ["prometheus", f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data",
+                 f"--web.listen-address=127.0.0.1:{port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            try:
+                self.assertEqual(self.query(port, 'up{job="headstart"}'), "1")
+                self.assertEqual(self.query(port, "headstart_build_info"), "1")
+                self.assertEqual(self.query(port, "sum(headstart_completion_tokens_total)"), "4")
+                self.assertEqual(self.query(port, "vllm:num_requests_running"), "0")
+            finally:
+                prometheus.kill()
+                prometheus.wait()
+
+    def query(self, port, expression):
+        """The value of an expression, once there is one."""
+        url = f"http://127.0.0.1:{port}/api/v1/query?" + urllib.parse.urlencode({"query": expression})
+        until = time.monotonic() + PATIENCE_SECONDS
+        while time.monotonic() < until:
+            try:
+                if result := json.loads(get(url))["data"]["result"]:
+                    return result[0]["value"][1]
+            except urllib.error.URLError:
+                pass  # it is still starting
+            time.sleep(0.2)  # between two looks at another process
+        self.fail(f"Prometheus has no {expression}")
+
+
+if __name__ == "__main__":
+    skip_unless(shutil.which("prometheus") and shutil.which("promtool"), "needs Debian's package prometheus")
+    skip_unless("--http-listen" in subprocess.run([BINARY, "serve", "--help"], capture_output=True, text=True).stdout,
+                "this server has no HTTP side")
+    sys.exit(unittest.main())
