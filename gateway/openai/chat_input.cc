@@ -14,8 +14,8 @@ using Json = nlohmann::json;
 constexpr std::string_view kTextAlone = "this server's models read text alone";
 
 // One part of a message whose content is a list.
-void AppendPart(JsonFields& message, const Json& part, std::string& content) {
-  JsonFields fields(part, message.PathOf("content[]"));
+void AppendPart(BodyFields& message, const Json& part, std::string& content) {
+  BodyFields fields(part, message.PathOf("content[]"));
   const std::string type = fields.String("type").value_or("");
   if (type == "text" || type == "refusal") {
     auto text = fields.String(type);
@@ -27,7 +27,7 @@ void AppendPart(JsonFields& message, const Json& part, std::string& content) {
   message.Fail(fields.status());
 }
 
-std::string ContentOf(JsonFields& message) {
+std::string ContentOf(BodyFields& message) {
   const Json* content = message.Any("content");
   if (content == nullptr) return "";  // of an assistant's message that only calls tools
   if (content->is_string()) return content->get<std::string>();
@@ -41,21 +41,21 @@ std::string ContentOf(JsonFields& message) {
 }
 
 // Text, as OpenAI writes them, or the object itself, as some clients do.
-std::string ArgumentsOf(JsonFields& function) {
+std::string ArgumentsOf(BodyFields& function) {
   const Json* arguments = function.Any("arguments");
   if (arguments == nullptr) return "";
   if (arguments->is_object()) return arguments->dump();
   return function.String("arguments").value_or("");
 }
 
-void TakeToolCall(JsonFields& message, const Json& value, const std::string& path, v1::ToolCall& call) {
-  JsonFields fields(value, path);
+void TakeToolCall(BodyFields& message, const Json& value, const std::string& path, v1::ToolCall& call) {
+  BodyFields fields(value, path);
   call.set_id(fields.String("id").value_or(""));
   const Json* object = fields.Object("function");
   if (object == nullptr) {
     fields.Fail("function", "is missing: functions are the only tools that this server knows");
   } else {
-    JsonFields function(*object, fields.PathOf("function"));
+    BodyFields function(*object, fields.PathOf("function"));
     call.set_name(function.String("name").value_or(""));
     call.set_arguments_json(ArgumentsOf(function));
     fields.Fail(function.status());
@@ -64,14 +64,14 @@ void TakeToolCall(JsonFields& message, const Json& value, const std::string& pat
 }
 
 // OpenAI's newer word for a system prompt, which chat templates do not know.
-std::string RoleOf(JsonFields& message) {
+std::string RoleOf(BodyFields& message) {
   auto role = message.String("role");
   if (!role) message.Fail("role", "is missing; say who speaks, such as \"user\"");
   return role == "developer" ? "system" : role.value_or("");
 }
 
-void TakeMessage(JsonFields& fields, const Json& value, const std::string& path, v1::Message& message) {
-  JsonFields object(value, path);
+void TakeMessage(BodyFields& fields, const Json& value, const std::string& path, v1::Message& message) {
+  BodyFields object(value, path);
   message.set_role(RoleOf(object));
   message.set_content(ContentOf(object));
   message.set_name(object.String("name").value_or(""));
@@ -87,14 +87,14 @@ void TakeMessage(JsonFields& fields, const Json& value, const std::string& path,
   fields.Fail(object.status());
 }
 
-void TakeTool(JsonFields& fields, const Json& value, const std::string& path, v1::Tool& tool) {
-  JsonFields object(value, path);
+void TakeTool(BodyFields& fields, const Json& value, const std::string& path, v1::Tool& tool) {
+  BodyFields object(value, path);
   const std::string type = object.String("type").value_or("function");
   if (type != "function") {
     object.Fail("type", fmt::format("is \"{}\"; functions are the only tools that this server knows", type));
   }
   if (const Json* described = object.Object("function")) {
-    JsonFields function(*described, object.PathOf("function"));
+    BodyFields function(*described, object.PathOf("function"));
     tool.set_name(function.String("name").value_or(""));
     if (tool.name().empty()) function.Fail("name", "is missing");
     tool.set_description(function.String("description").value_or(""));
@@ -107,7 +107,7 @@ void TakeTool(JsonFields& fields, const Json& value, const std::string& path, v1
 }
 
 // Whether the model may call tools.
-bool TakeToolChoice(JsonFields& fields) {
+bool TakeToolChoice(BodyFields& fields) {
   const Json* choice = fields.Any("tool_choice");
   if (choice == nullptr || *choice == "auto") return true;
   if (*choice != "none") {
@@ -117,7 +117,7 @@ bool TakeToolChoice(JsonFields& fields) {
   return false;
 }
 
-std::set<std::string, std::less<>> TakeTools(JsonFields& fields, v1::ChatInput& chat) {
+std::set<std::string, std::less<>> TakeTools(BodyFields& fields, v1::ChatInput& chat) {
   std::set<std::string, std::less<>> names;
   const bool may_call = TakeToolChoice(fields);
   const Json* tools = fields.List("tools");
@@ -130,7 +130,7 @@ std::set<std::string, std::less<>> TakeTools(JsonFields& fields, v1::ChatInput& 
   return names;
 }
 
-void TakeVariables(JsonFields& fields, v1::ChatInput& chat) {
+void TakeVariables(BodyFields& fields, v1::ChatInput& chat) {
   if (auto effort = fields.String("reasoning_effort")) {
     (*chat.mutable_template_variables())["reasoning_effort"].set_string_value(*effort);
   }
@@ -143,9 +143,9 @@ void TakeVariables(JsonFields& fields, v1::ChatInput& chat) {
   }
 }
 
-void CheckOutputKind(JsonFields& fields) {
+void CheckOutputKind(BodyFields& fields) {
   if (const Json* format = fields.Object("response_format")) {
-    JsonFields object(*format, "response_format");
+    BodyFields object(*format, "response_format");
     const std::string type = object.String("type").value_or("text");
     if (type != "text") object.Fail("type", fmt::format("is \"{}\"; this server writes plain text alone", type));
     fields.Fail(object.status());
@@ -159,7 +159,7 @@ void CheckOutputKind(JsonFields& fields) {
 
 }  // namespace
 
-std::set<std::string, std::less<>> TakeChatInput(JsonFields& fields, v1::ChatInput& chat) {
+std::set<std::string, std::less<>> TakeChatInput(BodyFields& fields, v1::ChatInput& chat) {
   const Json* messages = fields.List("messages");
   if (messages == nullptr) {
     fields.Fail("messages", "is missing; at least one message is needed");

@@ -9,14 +9,14 @@
 #include <set>
 #include <string>
 
-#include "gateway/openai/json_fields.h"
+#include "gateway/openai/body_fields.h"
 #include "headstart/v1/input.pb.h"
 
 namespace headstart {
 
 // Reads messages, tools, tool_choice, response_format and chat_template_kwargs, and fails `fields` where they are wrong
 // or ask for what is not done. The names of the tools that the model may call.
-std::set<std::string, std::less<>> TakeChatInput(JsonFields& fields, v1::ChatInput& chat);
+std::set<std::string, std::less<>> TakeChatInput(BodyFields& fields, v1::ChatInput& chat);
 
 }  // namespace headstart
 

@@ -89,7 +89,7 @@ void OpenAiCall::CancelAll() {
   std::vector<std::weak_ptr<GenerationSession>> sessions;
   {
     MutexLock lock(mutex_);
-    cancelled_ = true;
+    if (std::exchange(cancelled_, true)) return;
     sessions = sessions_;
   }
   for (const auto& weak : sessions) {
@@ -126,9 +126,9 @@ void OpenAiCall::OnStarted(int choice, const SessionEvents::Started& started) {
   if (request_.stream && request_.api == OpenAiApi::kChatCompletions) Write(json_->RoleEvent(choice));
 }
 
-// A client that is gone is told to the sessions by OnGone.
+// That a client is gone, OnGone tells the sessions; what still comes of them need not be put into words.
 void OpenAiCall::Write(const std::string& events) {
-  if (!events.empty()) exchange_->Write(events);
+  if (!events.empty()) gone_ = gone_ || !exchange_->Write(events);
 }
 
 void OpenAiCall::Add(int choice, ChoiceAnswer::Added added) {
@@ -140,7 +140,7 @@ void OpenAiCall::Add(int choice, ChoiceAnswer::Added added) {
 
 void OpenAiCall::OnDelta(int choice, GenerationDelta delta) {
   MutexLock lock(mutex_);
-  if (done_ || !json_) return;
+  if (done_ || gone_ || !json_) return;
   Add(choice, choices_[choice].answer.Add(std::move(delta)));
 }
 

@@ -79,6 +79,7 @@ class OpenAiCall final : public std::enable_shared_from_this<OpenAiCall> {
   std::vector<Choice> choices_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::weak_ptr<GenerationSession>> sessions_ ABSL_GUARDED_BY(mutex_);
   bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
+  bool gone_ ABSL_GUARDED_BY(mutex_) = false;  // of a stream: its client
   bool done_ ABSL_GUARDED_BY(mutex_) = false;  // answered, with whatever: what comes later is of no interest
 };
 

@@ -5,8 +5,8 @@
 
 #include "fmt/format.h"
 #include "gateway/errors/error_details.h"
+#include "gateway/openai/body_fields.h"
 #include "gateway/openai/chat_input.h"
-#include "gateway/openai/json_fields.h"
 #include "gateway/openai/json_scan.h"
 #include "gateway/services/limits.h"
 #include "nlohmann/json.hpp"
@@ -32,7 +32,7 @@ absl::StatusOr<Json> ParseBody(std::string_view body) {
   return value;
 }
 
-void TakeSampling(JsonFields& fields, v1::Sampling& sampling) {
+void TakeSampling(BodyFields& fields, v1::Sampling& sampling) {
   const auto real = [&fields](std::string_view name, auto set) {
     if (const auto value = fields.Number(name)) set(static_cast<float>(*value));
   };
@@ -50,7 +50,7 @@ void TakeSampling(JsonFields& fields, v1::Sampling& sampling) {
   }
 }
 
-void TakeStop(JsonFields& fields, v1::GenerateRequest& request) {
+void TakeStop(BodyFields& fields, v1::GenerateRequest& request) {
   const Json* stop = fields.Any("stop");
   if (stop == nullptr) return;
   if (stop->is_string()) return request.add_stop(stop->get<std::string>());
@@ -61,11 +61,11 @@ void TakeStop(JsonFields& fields, v1::GenerateRequest& request) {
   }
 }
 
-void TakeLabel(JsonFields& fields, std::string_view name, v1::GenerateRequest& request) {
+void TakeLabel(BodyFields& fields, std::string_view name, v1::GenerateRequest& request) {
   if (auto value = fields.String(name)) (*request.mutable_labels())[std::string(name)] = *std::move(value);
 }
 
-void TakeLabels(JsonFields& fields, v1::GenerateRequest& request) {
+void TakeLabels(BodyFields& fields, v1::GenerateRequest& request) {
   if (const Json* metadata = fields.Object("metadata")) {
     for (const auto& [key, value] : metadata->items()) {
       if (!value.is_string()) return fields.Fail("metadata", fmt::format("has \"{}\", which is not a string", key));
@@ -76,14 +76,14 @@ void TakeLabels(JsonFields& fields, v1::GenerateRequest& request) {
   TakeLabel(fields, "prompt_cache_key", request);
 }
 
-void TakePriority(JsonFields& fields, v1::CacheControl& cache) {
+void TakePriority(BodyFields& fields, v1::CacheControl& cache) {
   const auto priority = fields.String("priority");
   if (!priority || *priority == "normal") return;
   if (*priority != "low" && *priority != "high") return fields.Fail("priority", "is none of low, normal and high");
   cache.set_priority(*priority == "low" ? v1::CACHE_PRIORITY_LOW : v1::CACHE_PRIORITY_HIGH);
 }
 
-void TakeTtl(JsonFields& fields, v1::CacheControl& cache) {
+void TakeTtl(BodyFields& fields, v1::CacheControl& cache) {
   const auto seconds = fields.Number("ttl_seconds");
   if (!seconds) return;
   if (!(*seconds > 0) || *seconds > kMaxTtlSeconds)
@@ -93,18 +93,18 @@ void TakeTtl(JsonFields& fields, v1::CacheControl& cache) {
   cache.mutable_ttl()->set_nanos(static_cast<int32_t>((*seconds - std::floor(*seconds)) * kNanos));
 }
 
-void TakeRetention(JsonFields& fields, v1::CacheControl& cache) {
+void TakeRetention(BodyFields& fields, v1::CacheControl& cache) {
   const auto retention = fields.String("prompt_cache_retention");
   if (!retention || *retention == "in_memory" || *retention == "in-memory") return;
   if (*retention != "24h") return fields.Fail("prompt_cache_retention", "is neither in_memory nor 24h");
   cache.mutable_ttl()->set_seconds(kSecondsPerDay);
 }
 
-void TakeCache(JsonFields& fields, v1::CacheControl& cache) {
+void TakeCache(BodyFields& fields, v1::CacheControl& cache) {
   TakeRetention(fields, cache);
   const Json* object = fields.Object("cache");
   if (object == nullptr) return;
-  JsonFields control(*object, "cache");
+  BodyFields control(*object, "cache");
   if (const auto read = control.Bool("read")) cache.set_read(*read);
   if (const auto write = control.Bool("write")) cache.set_write(*write);
   TakePriority(control, cache);
@@ -112,16 +112,16 @@ void TakeCache(JsonFields& fields, v1::CacheControl& cache) {
   fields.Fail(control.status());
 }
 
-void TakeStream(JsonFields& fields, OpenAiRequest& request) {
+void TakeStream(BodyFields& fields, OpenAiRequest& request) {
   request.stream = fields.Bool("stream").value_or(false);
   const Json* options = fields.Object("stream_options");
   if (options == nullptr) return;
-  JsonFields stream(*options, "stream_options");
+  BodyFields stream(*options, "stream_options");
   request.include_usage = stream.Bool("include_usage").value_or(false);
   fields.Fail(stream.status());
 }
 
-void TakeChoices(JsonFields& fields, int max_choices, OpenAiRequest& request) {
+void TakeChoices(BodyFields& fields, int max_choices, OpenAiRequest& request) {
   const auto choices = fields.Integer("n");
   if (!choices) return;
   if (*choices < 1 || *choices > max_choices) {
@@ -130,14 +130,14 @@ void TakeChoices(JsonFields& fields, int max_choices, OpenAiRequest& request) {
   request.choices = static_cast<int>(*choices);
 }
 
-void TakeMaxTokens(JsonFields& fields, v1::GenerateRequest& request) {
+void TakeMaxTokens(BodyFields& fields, v1::GenerateRequest& request) {
   auto limit = fields.Integer("max_completion_tokens");
   const auto old_limit = fields.Integer("max_tokens");
   if (!limit) limit = old_limit;
   if (limit) request.set_max_tokens(*limit);
 }
 
-void TakeChatLogprobs(JsonFields& fields, v1::GenerateRequest& request) {
+void TakeChatLogprobs(BodyFields& fields, v1::GenerateRequest& request) {
   request.set_logprobs(fields.Bool("logprobs").value_or(false));
   const auto top = fields.Integer("top_logprobs");
   if (!top) return;
@@ -146,7 +146,7 @@ void TakeChatLogprobs(JsonFields& fields, v1::GenerateRequest& request) {
   request.set_top_logprobs(static_cast<int32_t>(*top));
 }
 
-void TakeCompletionLogprobs(JsonFields& fields, v1::GenerateRequest& request) {
+void TakeCompletionLogprobs(BodyFields& fields, v1::GenerateRequest& request) {
   const auto top = fields.Integer("logprobs");
   if (!top) return;
   if (*top < 0 || *top > kMaxTopLogprobs)
@@ -156,13 +156,13 @@ void TakeCompletionLogprobs(JsonFields& fields, v1::GenerateRequest& request) {
 }
 
 // What would change the answer, and is not done.
-void RefuseWhatIsNotDone(JsonFields& fields) {
+void RefuseWhatIsNotDone(BodyFields& fields) {
   if (const Json* bias = fields.Any("logit_bias"); bias != nullptr && !bias->empty())
     fields.Fail("logit_bias", kNotDone);
   if (fields.Integer("best_of").value_or(1) != 1) fields.Fail("best_of", kNotDone);
 }
 
-void TakeCommon(JsonFields& fields, int max_choices, OpenAiRequest& request) {
+void TakeCommon(BodyFields& fields, int max_choices, OpenAiRequest& request) {
   v1::GenerateRequest& generate = request.generate;
   generate.set_model(fields.String("model").value_or(""));
   TakeSampling(fields, *generate.mutable_sampling());
@@ -176,7 +176,7 @@ void TakeCommon(JsonFields& fields, int max_choices, OpenAiRequest& request) {
   RefuseWhatIsNotDone(fields);
 }
 
-void TakeTokenIds(JsonFields& fields, const Json& ids, v1::TokensInput& tokens) {
+void TakeTokenIds(BodyFields& fields, const Json& ids, v1::TokensInput& tokens) {
   for (const Json& id : ids) {
     const bool is_id = id.is_number_integer() && id.get<double>() >= 0 && id.get<double>() <= INT32_MAX;
     if (!is_id) return fields.Fail("prompt", "has an item that is not a token id");
@@ -184,7 +184,7 @@ void TakeTokenIds(JsonFields& fields, const Json& ids, v1::TokensInput& tokens) 
   }
 }
 
-void TakePrompt(JsonFields& fields, v1::Input& input) {
+void TakePrompt(BodyFields& fields, v1::Input& input) {
   const Json* prompt = fields.Any("prompt");
   if (prompt == nullptr) return fields.Fail("prompt", "is missing");
   const bool is_list_of_one = prompt->is_array() && prompt->size() == 1 && !prompt->front().is_number();
@@ -200,7 +200,7 @@ void TakePrompt(JsonFields& fields, v1::Input& input) {
   }
 }
 
-void TakeCompletion(JsonFields& fields, OpenAiRequest& request) {
+void TakeCompletion(BodyFields& fields, OpenAiRequest& request) {
   TakePrompt(fields, *request.generate.mutable_input());
   TakeCompletionLogprobs(fields, request.generate);
   if (!request.generate.has_max_tokens()) request.generate.set_max_tokens(kDefaultCompletionTokens);
@@ -208,7 +208,7 @@ void TakeCompletion(JsonFields& fields, OpenAiRequest& request) {
   if (!fields.String("suffix").value_or("").empty()) fields.Fail("suffix", kNotDone);
 }
 
-void TakeChat(JsonFields& fields, OpenAiRequest& request) {
+void TakeChat(BodyFields& fields, OpenAiRequest& request) {
   request.tools = TakeChatInput(fields, *request.generate.mutable_input()->mutable_chat());
   request.parallel_tool_calls = fields.Bool("parallel_tool_calls").value_or(true);
   TakeChatLogprobs(fields, request.generate);
@@ -219,7 +219,7 @@ void TakeChat(JsonFields& fields, OpenAiRequest& request) {
 absl::StatusOr<OpenAiRequest> ParseOpenAiRequest(OpenAiApi api, std::string_view body, int max_choices) {
   const auto json = ParseBody(body);
   if (!json.ok()) return json.status();
-  JsonFields fields(*json);
+  BodyFields fields(*json);
   OpenAiRequest request;
   request.api = api;
   TakeCommon(fields, max_choices, request);

@@ -11,9 +11,9 @@
 namespace headstart {
 
 struct TlsMaterial {
-  std::string certificate_chain_pem;  // the server's own certificate first
-  std::string private_key_pem;        // of that certificate; without a passphrase
-  std::string client_ca_pem;          // whose clients are believed; empty: clients are not asked for a certificate
+  std::string certificate_chain_pem = {};  // the server's own certificate first
+  std::string private_key_pem = {};        // of that certificate; without a passphrase
+  std::string client_ca_pem = {};          // whose clients are believed; empty: clients are not asked for a certificate
   bool require_client_certificate = false;  // refuse those without one. REQUIRES: client_ca_pem
 
   friend bool operator==(const TlsMaterial&, const TlsMaterial&) = default;

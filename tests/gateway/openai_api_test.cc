@@ -1,104 +1,21 @@
-// The OpenAI-compatible API over HTTP, against an engine that the test plays.
+// The OpenAI-compatible API over HTTP, against an engine that the test plays: answers.
 
 #include <set>
 #include <string>
 #include <vector>
 
 #include "fmt/format.h"
-#include "gateway/errors/error_details.h"
-#include "gateway/http/http_server.h"
-#include "gateway/openai/openai_errors.h"
-#include "gateway/openai/openai_service.h"
-#include "gateway/services/random_source.h"
-#include "gateway/services/worker_pool.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
-#include "tests/gateway/fake_engine.h"
-#include "tests/gateway/http_client.h"
-#include "tests/gateway/rpc_testing.h"
+#include "tests/gateway/openai_fixture.h"
 
 namespace headstart::testing {
 namespace {
 
 using Json = nlohmann::json;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-GenerationUsage Split() {
-  GenerationUsage usage;
-  usage.prompt_tokens = 7;
-  usage.cached_device_tokens = 2;
-  usage.cached_disk_tokens = 1;
-  usage.miss_reason = MissReason::kDiverged;
-  return usage;
-}
-
-GenerationUsage Total() {
-  GenerationUsage usage = Split();
-  usage.computed_prompt_tokens = 4;
-  usage.completion_tokens = 2;
-  return usage;
-}
-
-GenerationDelta Delta(const std::string& text, int token = 408) {
-  return {.text = text, .tokens = {{.token = TokenId{token}, .logprob = -0.5f, .top = {{TokenId{token}, -0.5f}}}}};
-}
-
-std::string Chat(const std::string& fields = "") {
-  return R"({"model":"demo","messages":[{"role":"user","content":"Hi"}])" + (fields.empty() ? "" : "," + fields) + "}";
-}
-
-constexpr char kTools[] = R"("tools":[{"type":"function","function":{"name":"f"}}])";
-
-class OpenAiApiTest : public ::testing::Test {
- protected:
-  explicit OpenAiApiTest(std::unique_ptr<Authenticator> authenticator = OpenAuthenticator())
-      : authenticator_(std::move(authenticator)) {
-    openai_.AddTo(router_);
-    server_ = *HttpServer::Start({.listen = "127.0.0.1:0", .max_unread_bytes = 100'000}, std::move(router_));
-  }
-  ~OpenAiApiTest() override { server_.reset(); }
-
-  RawClient Post(const std::string& body, const std::string& path = "/v1/chat/completions",
-                 const std::vector<std::string>& headers = {}) {
-    RawClient client(server_->address());
-    client.SendRequest("POST", path, body, headers);
-    return client;
-  }
-  RawResponse Get(const std::string& path) {
-    RawClient client(server_->address());
-    client.SendRequest("GET", path);
-    return client.ReadResponse();
-  }
-  // Plays a whole answer.
-  void Play(const std::vector<std::string>& texts, FinishReason reason = FinishReason::kStop) {
-    const auto submitted = engine_.WaitForRequest();
-    submitted.sink->OnStarted(Split());
-    for (const std::string& text : texts) submitted.sink->OnDelta(Delta(text));
-    GenerationTimings timings;
-    timings.ttft = absl::Milliseconds(1500);
-    submitted.sink->OnFinished(reason, Total(), timings);
-  }
-
-  FakeEngine engine_;
-  std::unique_ptr<Authenticator> authenticator_;
-  RecordingObserver observer_;
-  RecordingAccountant accountant_;
-  WorkerPool workers_{2, 64};
-  ServiceContext context_{.engine = engine_,
-                          .authenticator = *authenticator_,
-                          .workers = workers_,
-                          .observer = observer_,
-                          .accountant = accountant_,
-                          .random = SystemRandom(),
-                          .model_name = "demo",
-                          .limits = {}};
-  OpenAiService openai_{context_, {.tool_call_format = ToolCallFormatChoice::kHermes}};
-  HttpRouter router_;
-  std::unique_ptr<HttpServer> server_;
-};
 
 TEST_F(OpenAiApiTest, Models) {
   const Json list = Json::parse(Get("/v1/models").body);
@@ -285,151 +202,6 @@ TEST_F(OpenAiApiTest, OneCallAtMostWhenTheyMayNotBeParallel) {
   Play({call, call});
   EXPECT_EQ(Json::parse(client.ReadResponse().body)["choices"][0]["message"]["tool_calls"].size(), 1u);
 }
-
-// --- Errors
-
-TEST_F(OpenAiApiTest, ErrorsNameTheFieldAsOpenAiDoes) {
-  const auto error_of = [this](const std::string& body, const std::string& path = "/v1/chat/completions") {
-    const RawResponse response = Post(body, path).ReadResponse();
-    EXPECT_EQ(response.status, 400) << response.body;
-    return Json::parse(response.body)["error"];
-  };
-  EXPECT_EQ(error_of(Chat(R"("max_tokens":0)"))["param"], "max_tokens");
-  EXPECT_EQ(error_of(R"({"messages":[]})")["param"], "messages");
-  EXPECT_EQ(error_of(R"({"prompt":""})", "/v1/completions")["param"], "prompt");
-  const Json sampling = error_of(Chat(R"("temperature":1e9)"));
-  EXPECT_EQ(sampling["type"], "invalid_request_error");
-  EXPECT_THAT(sampling["message"].get<std::string>(), HasSubstr("temperature"));
-  EXPECT_EQ(error_of("not json")["param"], "body");
-}
-
-TEST_F(OpenAiApiTest, AnotherModelIsNotFound) {
-  const RawResponse response = Post(R"({"model":"gpt-5","messages":[{"role":"user","content":"x"}]})").ReadResponse();
-  EXPECT_EQ(response.status, 404);
-  EXPECT_EQ(Json::parse(response.body)["error"]["code"], "model_not_found");
-  EXPECT_EQ(Json::parse(response.body)["error"]["param"], "model");
-}
-
-TEST_F(OpenAiApiTest, BodiesThatAWebPageCouldSendUnaskedAreRefused) {
-  RawClient client(server_->address());
-  const std::string body = Chat();
-  client.Send(
-      fmt::format("POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain\r\n"
-                  "Content-Length: {}\r\n\r\n{}",
-                  body.size(), body));
-  EXPECT_EQ(client.ReadResponse().status, 415);
-}
-
-struct Refusal {
-  absl::Status status;
-  int http;
-  std::string code;
-};
-
-TEST_F(OpenAiApiTest, RefusalsOfTheEngine) {
-  const std::vector<Refusal> refusals = {{absl::OutOfRangeError("too long"), 400, "context_length_exceeded"},
-                                         {absl::UnavailableError("full"), 503, "queue_full"},
-                                         {absl::FailedPreconditionError("small"), 400, "cache_too_small"},
-                                         {absl::InternalError("oops"), 500, "internal"}};
-  for (const auto& [status, http, code] : refusals) {
-    engine_.RefuseWith(status);
-    for (const std::string stream : {"", R"("stream":true)"}) {
-      const RawResponse response = Post(Chat(stream)).ReadResponse();
-      EXPECT_EQ(response.status, http);
-      EXPECT_EQ(Json::parse(response.body)["error"]["code"], code);
-      EXPECT_EQ(response.headers.contains("retry-after"), http == 503);
-    }
-  }
-}
-
-TEST_F(OpenAiApiTest, AnErrorInMidStreamIsAnEvent) {
-  RawClient client = Post(Chat(R"("stream":true)"));
-  Play({"half"}, FinishReason::kShutdown);
-  const RawResponse response = client.ReadResponse();
-  EXPECT_TRUE(response.complete);
-  const auto events = EventsOf(response.body);
-  EXPECT_EQ(Json::parse(events.back())["error"]["type"], "server_error");
-  EXPECT_THAT(response.body, HasSubstr("event: error\n"));
-  EXPECT_THAT(response.body, ::testing::Not(HasSubstr("[DONE]")));
-}
-
-TEST_F(OpenAiApiTest, AWholeAnswerThatIsCutShortIsAnError) {
-  RawClient client = Post(Chat());
-  Play({"half"}, FinishReason::kDeadline);
-  EXPECT_EQ(client.ReadResponse().status, 504);
-}
-
-TEST_F(OpenAiApiTest, AStoppingServerRefuses) {
-  context_.stopping = true;
-  EXPECT_EQ(Post(Chat()).ReadResponse().status, 503);
-}
-
-TEST(OpenAiErrorsTest, QuotaRateAndCredential) {
-  const auto quota =
-      WithRetryAfter(WithQuota(absl::ResourceExhaustedError("used up"), "budget"), absl::Milliseconds(1500));
-  const HttpResponse used_up = OpenAiErrorResponse(quota);
-  EXPECT_EQ(used_up.status, 429);
-  EXPECT_EQ(Json::parse(used_up.body)["error"]["code"], "insufficient_quota");
-  EXPECT_THAT(used_up.headers, ::testing::Contains(::testing::Pair("Retry-After", "2")));
-  EXPECT_THAT(used_up.headers, ::testing::Contains(::testing::Pair("x-should-retry", "false")));
-  const HttpResponse rate = OpenAiErrorResponse(absl::ResourceExhaustedError("slow down"));
-  EXPECT_EQ(Json::parse(rate.body)["error"]["code"], "rate_limit_exceeded");
-  const HttpResponse credential = OpenAiErrorResponse(absl::UnauthenticatedError("no"));
-  EXPECT_EQ(credential.status, 401);
-  EXPECT_EQ(Json::parse(credential.body)["error"]["code"], "invalid_api_key");
-}
-
-// --- Cancelling
-
-TEST_F(OpenAiApiTest, AClientThatGoesCancels) {
-  for (const std::string stream : {"", R"("stream":true)"}) {
-    RawClient client = Post(Chat(stream));
-    const auto submitted = engine_.WaitForRequest();
-    submitted.sink->OnStarted(Split());
-    submitted.sink->OnDelta(Delta("a"));
-    client.Close();
-    EXPECT_EQ(engine_.WaitForCancel(), submitted.id);
-    submitted.sink->OnFinished(FinishReason::kCancelled, Total(), {});
-  }
-}
-
-TEST_F(OpenAiApiTest, AClientThatGoesCancelsAllChoices) {
-  RawClient client = Post(Chat(R"("n":2,"stream":true)"));
-  const auto first = engine_.WaitForRequest();
-  const auto second = engine_.WaitForRequest();
-  client.Close();
-  std::set<GenerationId> cancelled = {engine_.WaitForCancel(), engine_.WaitForCancel()};
-  EXPECT_EQ(cancelled, (std::set<GenerationId>{first.id, second.id}));
-  first.sink->OnFinished(FinishReason::kCancelled, {}, {});
-  second.sink->OnFinished(FinishReason::kCancelled, {}, {});
-}
-
-TEST_F(OpenAiApiTest, ASlowReaderIsCutOffAndCancelled) {
-  RawClient client(server_->address());
-  client.ShrinkReceiveBuffer();
-  client.SendRequest("POST", "/v1/chat/completions", Chat(R"("stream":true)"));
-  const auto submitted = engine_.WaitForRequest();
-  submitted.sink->OnStarted(Split());
-  const std::string piece(50'000, 'x');
-  for (int i = 0; i < 1000; ++i) submitted.sink->OnDelta(Delta(piece));
-  EXPECT_EQ(engine_.WaitForCancel(), submitted.id);
-  submitted.sink->OnFinished(FinishReason::kCancelled, {}, {});
-}
-
-TEST_F(OpenAiApiTest, WhenOneChoiceFailsTheOthersAreCancelled) {
-  RawClient client = Post(Chat(R"("n":2)"));
-  const auto first = engine_.WaitForRequest();
-  const auto second = engine_.WaitForRequest();
-  first.sink->OnStarted(Split());
-  second.sink->OnStarted(Split());
-  first.sink->OnFinished(FinishReason::kShutdown, {}, {});
-  EXPECT_EQ(client.ReadResponse().status, 503);
-  std::set<GenerationId> cancelled = {engine_.WaitForCancel(), engine_.WaitForCancel()};
-  EXPECT_TRUE(cancelled.contains(second.id));
-  second.sink->OnFinished(FinishReason::kCancelled, {}, {});
-}
-
-// --- Many
 
 TEST_F(OpenAiApiTest, FiftyStreamsAtOnceAreAllWhole) {
   constexpr int kStreams = 50;

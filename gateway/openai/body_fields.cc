@@ -1,4 +1,4 @@
-#include "gateway/openai/json_fields.h"
+#include "gateway/openai/body_fields.h"
 
 #include <cmath>
 #include <limits>
@@ -12,27 +12,27 @@ namespace headstart {
 
 using Json = nlohmann::json;
 
-JsonFields::JsonFields(const Json& object, std::string path) : object_(object), path_(std::move(path)) {
+BodyFields::BodyFields(const Json& object, std::string path) : object_(object), path_(std::move(path)) {
   if (!object.is_object()) status_ = InvalidField(path_.empty() ? "body" : path_, "is not a JSON object");
 }
 
-std::string JsonFields::PathOf(std::string_view name) const {
+std::string BodyFields::PathOf(std::string_view name) const {
   return path_.empty() ? std::string(name) : fmt::format("{}.{}", path_, name);
 }
 
-void JsonFields::Fail(std::string_view name, std::string_view why) { status_.Update(InvalidField(PathOf(name), why)); }
+void BodyFields::Fail(std::string_view name, std::string_view why) { status_.Update(InvalidField(PathOf(name), why)); }
 
-const Json* JsonFields::Any(std::string_view name) const {
+const Json* BodyFields::Any(std::string_view name) const {
   if (!object_.is_object()) return nullptr;
   const auto found = object_.find(std::string(name));
   return found == object_.end() || found->is_null() ? nullptr : &*found;
 }
 
-void JsonFields::Refuse(std::string_view name, std::string_view why) {
+void BodyFields::Refuse(std::string_view name, std::string_view why) {
   if (Any(name) != nullptr) Fail(name, why);
 }
 
-std::optional<double> JsonFields::Number(std::string_view name) {
+std::optional<double> BodyFields::Number(std::string_view name) {
   const Json* value = Any(name);
   if (value == nullptr) return std::nullopt;
   if (value->is_number()) return value->get<double>();
@@ -41,7 +41,7 @@ std::optional<double> JsonFields::Number(std::string_view name) {
 }
 
 // 5.0 is an integer too: some languages know one kind of number alone.
-std::optional<int64_t> JsonFields::Integer(std::string_view name) {
+std::optional<int64_t> BodyFields::Integer(std::string_view name) {
   const auto number = Number(name);
   if (!number) return std::nullopt;
   const Json& value = *Any(name);
@@ -55,7 +55,7 @@ std::optional<int64_t> JsonFields::Integer(std::string_view name) {
   return std::nullopt;
 }
 
-std::optional<bool> JsonFields::Bool(std::string_view name) {
+std::optional<bool> BodyFields::Bool(std::string_view name) {
   const Json* value = Any(name);
   if (value == nullptr) return std::nullopt;
   if (value->is_boolean()) return value->get<bool>();
@@ -63,7 +63,7 @@ std::optional<bool> JsonFields::Bool(std::string_view name) {
   return std::nullopt;
 }
 
-std::optional<std::string> JsonFields::String(std::string_view name) {
+std::optional<std::string> BodyFields::String(std::string_view name) {
   const Json* value = Any(name);
   if (value == nullptr) return std::nullopt;
   if (value->is_string()) return value->get<std::string>();
@@ -71,14 +71,14 @@ std::optional<std::string> JsonFields::String(std::string_view name) {
   return std::nullopt;
 }
 
-const Json* JsonFields::Object(std::string_view name) {
+const Json* BodyFields::Object(std::string_view name) {
   const Json* value = Any(name);
   if (value == nullptr || value->is_object()) return value;
   Fail(name, "is not an object");
   return nullptr;
 }
 
-const Json* JsonFields::List(std::string_view name) {
+const Json* BodyFields::List(std::string_view name) {
   const Json* value = Any(name);
   if (value == nullptr || value->is_array()) return value;
   Fail(name, "is not a list");

@@ -1,15 +1,15 @@
-// JsonFields: the fields of a JSON object, read by name and type. The first field that is wrong decides the status;
+// BodyFields: the fields of a JSON object, read by name and type. The first field that is wrong decides the status;
 // what is read after it no longer matters.
 //
 // Thread-safety: none. The object outlives it.
 // Errors: INVALID_ARGUMENT naming the field. null is the same as a field that is missing.
 //
-//   JsonFields fields(body);
+//   BodyFields fields(body);
 //   auto temperature = fields.Number("temperature");   // nullopt when it is missing, or wrong
 //   if (!fields.status().ok()) return fields.status();
 
-#ifndef HEADSTART_GATEWAY_OPENAI_JSON_FIELDS_H_
-#define HEADSTART_GATEWAY_OPENAI_JSON_FIELDS_H_
+#ifndef HEADSTART_GATEWAY_OPENAI_BODY_FIELDS_H_
+#define HEADSTART_GATEWAY_OPENAI_BODY_FIELDS_H_
 
 #include <cstdint>
 #include <optional>
@@ -21,10 +21,10 @@
 
 namespace headstart {
 
-class JsonFields {
+class BodyFields {
  public:
   // `path` is what the object itself is called, such as "messages[0]"; empty for the whole body.
-  explicit JsonFields(const nlohmann::json& object, std::string path = "");
+  explicit BodyFields(const nlohmann::json& object, std::string path = "");
 
   std::optional<double> Number(std::string_view name);
   std::optional<int64_t> Integer(std::string_view name);
@@ -52,4 +52,4 @@ class JsonFields {
 
 }  // namespace headstart
 
-#endif  // HEADSTART_GATEWAY_OPENAI_JSON_FIELDS_H_
+#endif  // HEADSTART_GATEWAY_OPENAI_BODY_FIELDS_H_
