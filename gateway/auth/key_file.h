@@ -6,7 +6,7 @@
 //
 //   auto keys = KeyFile::Open("keys.yaml", on_event);
 //   KeyAuthenticator authenticator(**keys);
-//   FileWatcher watcher({keys->get()}, absl::Seconds(1));
+//   Ticker ticker([&] { (*keys)->Refresh(); }, absl::Seconds(1));
 
 #ifndef HEADSTART_GATEWAY_AUTH_KEY_FILE_H_
 #define HEADSTART_GATEWAY_AUTH_KEY_FILE_H_

@@ -4,17 +4,20 @@
 
 #include "CLI/CLI.hpp"
 #include "fmt/format.h"
-#include "gateway/accounting/no_account.h"
 #include "gateway/cli/commands.h"
 #include "gateway/cli/load_progress.h"
 #include "gateway/cli/model_opener.h"
 #include "gateway/cli/report.h"
+#include "gateway/config/account_flags.h"
+#include "gateway/config/auth_flags.h"
 #include "gateway/config/engine_flags.h"
 #include "gateway/config/flags.h"
+#include "gateway/config/http_flags.h"
 #include "gateway/config/server_flags.h"
+#include "gateway/config/telemetry_flags.h"
 #include "gateway/server/request_log.h"
-#include "gateway/server/service_host.h"
 #include "gateway/server/signal_waiter.h"
+#include "gateway/serving/serving.h"
 #include "spdlog/sinks/stdout_sinks.h"
 
 namespace headstart {
@@ -23,7 +26,7 @@ namespace {
 struct ServeFlags {
   std::string model = kDemoModel;
   std::string log_level = "info";
-  ServiceHostOptions host;
+  ServingOptions serving;
   EngineOptions engine;
   absl::Duration drain_timeout = absl::Seconds(30);
 };
@@ -33,7 +36,7 @@ constexpr absl::Duration kFlushGrace = absl::Seconds(2);
 
 spdlog::logger MakeLogger(const ServeFlags& flags) {
   spdlog::logger logger("headstart", std::make_shared<spdlog::sinks::stderr_sink_mt>());
-  logger.set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l %v");
+  logger.set_formatter(NewLogFormatter(flags.serving.telemetry.log_format));
   logger.set_level(spdlog::level::from_str(flags.log_level));
   logger.flush_on(spdlog::level::info);
   return logger;
@@ -52,21 +55,30 @@ void PrintReady(ServiceHost& host) {
   const std::string& address = host.server().address();
   PrintNow(
       fmt::format("headstart: serving {} at {}\n"
-                  "  call it:  {} chat --server {} \"Hello\"\n"
-                  "  or:       grpcurl -plaintext -d '{{\"input\": {{\"text\": {{\"text\": \"Hello\"}}}}}}' {} "
-                  "headstart.v1.InferenceService/Generate\n"
-                  "  stop it:  Ctrl-C (finishes what runs; twice stops at once)\n",
-                  host.model_name(), address, ProgramPath(), address, address));
+                  "  call it:   {} chat --server {} \"Hello\"\n",
+                  host.model_name(), address, ProgramPath(), address));
+  if (host.http() != nullptr) {
+    PrintNow(
+        fmt::format("  over HTTP: {}/v1 (OpenAI-compatible), {}/metrics\n"
+                    "  dashboard: {}/\n",
+                    host.http()->url(), host.http()->url(), host.http()->url()));
+  }
+  PrintNow("  stop it:   Ctrl-C (finishes what runs; twice stops at once)\n");
 }
 
 // Lets what runs finish, up to the limit. False when a second signal asked to stop at once.
 bool DrainUntil(ServiceHost& host, SignalWaiter& signals, const ServeFlags& flags, spdlog::logger& logger) {
   logger.info("draining timeout={}", absl::FormatDuration(flags.drain_timeout));
   host.Drain([&signals] { signals.Notify(); });
-  switch (signals.Wait(flags.drain_timeout)) {
+  SignalWaiter::Event event;
+  do {
+    event = signals.Wait(flags.drain_timeout);
+  } while (event == SignalWaiter::Event::kReload);
+  switch (event) {
     case SignalWaiter::Event::kNotified:
       logger.info("drained");
       return true;
+    case SignalWaiter::Event::kReload:
     case SignalWaiter::Event::kTimeout:
       logger.warn("drain timed out; cancelling what still runs");
       return true;
@@ -84,34 +96,39 @@ int Serve(const ServeFlags& flags) {
   }
   SignalWaiter signals;  // first, so that every thread that follows leaves signals to it
   spdlog::logger logger = MakeLogger(flags);
-  RequestLog request_log(logger);
-  const auto authenticator = OpenAuthenticator();
-  if (auto status = ServiceHost::CheckOptions(flags.host, *authenticator); !status.ok()) return PrintError(status);
+  if (auto status = Serving::Check(flags.serving); !status.ok()) return PrintError(status);
   auto engine = LoadEngine(flags, logger);
   if (!engine.ok()) return PrintError(engine.status());
-  const auto accountant = NoAccount();
-  auto host = ServiceHost::Start(*std::move(engine), flags.host,
-                                 {.authenticator = *authenticator, .observer = request_log, .accountant = *accountant});
-  if (!host.ok()) return PrintError(host.status());
-  PrintReady(**host);
-  logger.info("serving model={} address={}", (*host)->model_name(), (*host)->server().address());
+  auto serving = Serving::Start(*std::move(engine), flags.serving, logger);
+  if (!serving.ok()) return PrintError(serving.status());
+  ServiceHost& host = (*serving)->host();
+  PrintReady(host);
+  logger.info("serving model={} address={} http={}", host.model_name(), host.server().address(),
+              host.http() == nullptr ? "none" : host.http()->url());
 
-  signals.Wait(absl::InfiniteDuration());
-  if (!DrainUntil(**host, signals, flags, logger)) std::_Exit(kExitFailure);
-  (*host)->server().Shutdown(kFlushGrace);
+  while (signals.Wait(absl::InfiniteDuration()) == SignalWaiter::Event::kReload) (*serving)->ReadFilesAnew();
+  if (!DrainUntil(host, signals, flags, logger)) std::_Exit(kExitFailure);
+  host.Shutdown(kFlushGrace);
+  serving->reset();
   logger.info("stopped");
   return kExitOk;
 }
 
 void AddServeFlags(CLI::App& app, ServeFlags& flags) {
   app.add_option("--model", flags.model, kModelHelp)->capture_default_str();
-  app.add_option("--model-name", flags.host.model_name, "What requests call the model; empty is its own name");
-  AddServerFlags(app, flags.host.grpc);
-  app.add_flag("--insecure-open", flags.host.insecure_open,
+  app.add_option("--model-name", flags.serving.host.model_name, "What requests call the model; empty is its own name");
+  AddServerFlags(app, flags.serving.host.grpc);
+  app.add_flag("--insecure-open", flags.serving.host.insecure_open,
                "Listen where other machines can call, though no credential is asked for. Only for closed networks");
+  AddHttpFlags(app, flags.serving.host.http);
+  AddOpenAiFlags(app, flags.serving.host.openai);
+  AddAuthFlags(app, flags.serving.auth);
+  AddAccountFlags(app, flags.serving.account);
+  AddPromptHistoryFlags(app, flags.serving.host.history);
+  AddTelemetryFlags(app, flags.serving.telemetry);
   AddEngineFlags(app, flags.engine);
-  AddLimitFlags(app, flags.host.limits);
-  AddByteSize(app, "--max-unread-size", flags.host.max_unread_bytes,
+  AddLimitFlags(app, flags.serving.host.limits);
+  AddByteSize(app, "--max-unread-size", flags.serving.host.max_unread_bytes,
               "Of an answer that its client has not read; slower clients are cut off");
   AddDuration(app, "--drain-timeout", flags.drain_timeout,
               "On SIGTERM or SIGINT, how long running answers may take to finish");
@@ -124,7 +141,7 @@ void AddServeFlags(CLI::App& app, ServeFlags& flags) {
 
 void AddServeCommand(CLI::App& app, Action& action) {
   auto flags = std::make_shared<ServeFlags>();
-  CLI::App* command = app.add_subcommand("serve", "Serve a model over gRPC");
+  CLI::App* command = app.add_subcommand("serve", "Serve a model over gRPC and HTTP");
   command->footer(
       "\nExamples:\n"
       "  headstart serve\n"

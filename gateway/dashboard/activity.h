@@ -45,9 +45,9 @@ struct ActivitySums {
 // A stretch of time.
 struct ActivityInterval {
   absl::Time start;
-  ActivitySums sums;
-  TimeHistogram ttft_cold;  // of requests that found less than a tenth of their prompt
-  TimeHistogram ttft_warm;  // of those that found at least half of it
+  ActivitySums sums = {};
+  TimeHistogram ttft_cold = {};  // of requests that found less than a tenth of their prompt
+  TimeHistogram ttft_warm = {};  // of those that found at least half of it
 };
 
 // One request that took long to its first token.

@@ -5,7 +5,7 @@
 // Errors: Open gives what reading or `parse` says; Refresh tells `on_event` in one sentence.
 //
 //   auto prices = WatchedFiles<PriceBook>::Open({"prices.yaml"}, ParsePriceBook, on_event);
-//   (*prices)->Refresh();            // as often as one likes, such as by a FileWatcher: reads only what has changed
+//   (*prices)->Refresh();            // as often as one likes, such as by a Ticker: reads only what has changed
 //   (*prices)->current()->At(now);   // never null; stays valid while it is held
 
 #ifndef HEADSTART_GATEWAY_FILES_WATCHED_FILES_H_

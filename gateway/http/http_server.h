@@ -33,10 +33,6 @@
 
 namespace headstart {
 
-// What TLS is served with, asked for at every new connection: never null. Material that differs from the last is used
-// from then on, unless it is broken: then the last stays. From any thread.
-using TlsSource = std::function<std::shared_ptr<const TlsMaterial>()>;
-
 struct HttpServerOptions {
   // --- behaviour
   std::string listen = "127.0.0.1:8780";  // host:port (port 0 picks a free one) or unix:/path
@@ -44,7 +40,7 @@ struct HttpServerOptions {
   // Only for names of this machine: refuses a Host that is none, so that no web site can have its visitors' browsers
   // call a server that asks for no credential (DNS rebinding).
   bool local_hosts_only = false;
-  TlsSource tls = nullptr;  // null: plain text
+  TlsSource tls = nullptr;  // null: plain text. Should it ever be broken, the last that was not is used
 
   // --- limits
   int max_connections = 1024;

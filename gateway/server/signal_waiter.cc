@@ -31,6 +31,8 @@ SignalWaiter::SignalWaiter() {
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
+  // A terminal that is closed ends what runs in it; everywhere else the signal means to read files anew.
+  if (isatty(STDIN_FILENO) == 0) sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal_fd_ = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
   event_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -48,7 +50,9 @@ SignalWaiter::Event SignalWaiter::Wait(absl::Duration timeout) {
     const int ready = poll(fds.data(), fds.size(), TimeoutMilliseconds(until - absl::Now()));
     if (ready < 0 && errno == EINTR) continue;
     signalfd_siginfo info;
-    if (read(signal_fd_, &info, sizeof(info)) == sizeof(info)) return Event::kSignal;
+    if (read(signal_fd_, &info, sizeof(info)) == sizeof(info)) {
+      return info.ssi_signo == SIGHUP ? Event::kReload : Event::kSignal;
+    }
     uint64_t count = 0;
     if (read(event_fd_, &count, sizeof(count)) == sizeof(count)) return Event::kNotified;
     if (ready <= 0) return Event::kTimeout;

@@ -1,4 +1,5 @@
-// SignalWaiter: SIGINT and SIGTERM as events that one thread waits for, together with a wake-up from any other.
+// SignalWaiter: SIGINT, SIGTERM and, where no terminal is attached, SIGHUP as events that one thread waits for,
+// together with a wake-up from any other.
 //
 // Thread-safety: Notify may be called from any thread; Wait from one. Construct before any other thread starts: it
 // blocks the signals for the calling thread, and threads inherit that.
@@ -12,7 +13,12 @@ namespace headstart {
 
 class SignalWaiter {
  public:
-  enum class Event { kSignal, kNotified, kTimeout };
+  enum class Event {
+    kSignal,  // SIGINT or SIGTERM
+    kReload,  // SIGHUP
+    kNotified,
+    kTimeout,
+  };
 
   SignalWaiter();
   ~SignalWaiter();

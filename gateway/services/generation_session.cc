@@ -135,4 +135,8 @@ void GenerationSession::OnFinished(FinishReason reason, const GenerationUsage& u
   context_.accountant.Record(std::move(record_), std::move(finish));
 }
 
+void GenerationSession::OnRefused(const absl::Status& why, const GenerationUsage&, const GenerationTimings&) {
+  events_->OnRefused(SubmitError(why));
+}
+
 }  // namespace headstart

@@ -82,6 +82,7 @@ class GenerationSession final : public GenerationSink, public std::enable_shared
   void OnStarted(const GenerationUsage& split) override;
   void OnDelta(GenerationDelta delta) override;
   void OnFinished(FinishReason reason, const GenerationUsage& usage, const GenerationTimings& timings) override;
+  void OnRefused(const absl::Status& why, const GenerationUsage& usage, const GenerationTimings& timings) override;
 
  private:
   GenerationSession(const ServiceContext& context, const InputEncoder& encoder, Ask ask,

@@ -6,7 +6,7 @@
 // last good version stays: new files that come one after the other are wrong for a moment, and then right.
 //
 //   auto tls = TlsFiles::Open({.certificate = "tls.crt", .private_key = "tls.key"}, on_event);
-//   FileWatcher watcher({tls->get()}, absl::Seconds(1));
+//   Ticker ticker([&] { (*tls)->Refresh(); }, absl::Seconds(1));
 //   GrpcServerOptions options{.tls = [&] { return (*tls)->current(); }};
 
 #ifndef HEADSTART_GATEWAY_TLS_TLS_FILES_H_

@@ -6,6 +6,8 @@
 #ifndef HEADSTART_GATEWAY_TLS_TLS_MATERIAL_H_
 #define HEADSTART_GATEWAY_TLS_TLS_MATERIAL_H_
 
+#include <functional>
+#include <memory>
 #include <string>
 
 namespace headstart {
@@ -18,6 +20,10 @@ struct TlsMaterial {
 
   friend bool operator==(const TlsMaterial&, const TlsMaterial&) = default;
 };
+
+// What to serve with, asked for at every new connection, so that certificates can be replaced while a server runs.
+// Never null; the material passes CheckTlsMaterial (tls_files.h). From any thread.
+using TlsSource = std::function<std::shared_ptr<const TlsMaterial>()>;
 
 }  // namespace headstart
 

@@ -7,16 +7,12 @@
 #ifndef HEADSTART_GATEWAY_TLS_TLS_SERVER_CREDENTIALS_H_
 #define HEADSTART_GATEWAY_TLS_TLS_SERVER_CREDENTIALS_H_
 
-#include <functional>
 #include <memory>
 
 #include "gateway/tls/tls_material.h"
 #include "grpcpp/security/server_credentials.h"
 
 namespace headstart {
-
-// What to use now. Never null; the material passes CheckTlsMaterial.
-using TlsSource = std::function<std::shared_ptr<const TlsMaterial>()>;
 
 // Whether clients are asked for certificates, and must have one, is decided once, by the material of now. Those that
 // they show are always verified.

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "gateway/files/file_watcher.h"
+#include "gateway/files/ticker.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -109,10 +109,10 @@ TEST_F(WatchedFilesTest, RefusesToOpenWhatIsMissingWrongOrAFolder) {
   EXPECT_THAT(std::string(Open({Path("a")}).status().message()), HasSubstr(Path("a") + ": line 1"));
 }
 
-// Counts how often it was refreshed, and lets the test wait for a number.
-class Counter final : public Refreshable {
+// Counts, and lets the test wait for a number.
+class Counter {
  public:
-  void Refresh() override {
+  void Count() {
     MutexLock lock(mutex_);
     ++count_;
     mutex_.NotifyAll();
@@ -127,12 +127,12 @@ class Counter final : public Refreshable {
   int count_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-TEST(FileWatcherTest, LooksWhenToldAndAgainLater) {
+TEST(TickerTest, TicksWhenToldAndAgainLater) {
   Counter told, timed;
-  FileWatcher rarely({&told}, absl::Hours(1));
-  rarely.LookNow();
+  Ticker rarely([&] { told.Count(); }, absl::Hours(1));
+  rarely.TickNow();
   told.WaitFor(1);
-  FileWatcher often({&timed}, absl::Milliseconds(1));
+  Ticker often([&] { timed.Count(); }, absl::Milliseconds(1));
   timed.WaitFor(3);
 }
 

@@ -1,0 +1,172 @@
+#include "gateway/serving/serving.h"
+
+#include <utility>
+
+#include "fmt/format.h"
+#include "gateway/files/file_version.h"
+#include "gateway/server/listen_address.h"
+
+namespace headstart {
+namespace {
+
+constexpr absl::Duration kLookForChangesEvery = absl::Seconds(1);
+constexpr absl::Duration kMeterStorageEvery = absl::Minutes(1);
+
+// Callers with keys are told apart before anything is served; the checks of the host only ask whether it is open.
+class ClosedAuthenticator final : public Authenticator {
+ public:
+  absl::StatusOr<Caller> Authenticate(const CallIdentity&) const override {
+    return absl::UnauthenticatedError("the server is starting");
+  }
+  bool is_open() const override { return false; }
+};
+
+absl::Status CheckExposure(const ServingOptions& options, const std::string& listen, const std::string& flag) {
+  if (listen.empty() || !options.auth.uses_keys()) return absl::OkStatus();
+  auto address = ParseListenAddress(listen);
+  if (!address.ok()) return address.status();
+  return CheckExposure(options.auth, *address, flag);
+}
+
+absl::Status CheckFiles(const ServingOptions& options) {
+  const auto ignore = [](const std::string&) {};
+  if (options.auth.uses_keys()) {
+    if (auto keys = KeyFile::Open(options.auth.keys_file, ignore); !keys.ok()) return keys.status();
+  }
+  if (options.auth.uses_tls()) {
+    if (auto tls = TlsFiles::Open(options.auth.tls, ignore); !tls.ok()) return tls.status();
+  }
+  if (options.account.prices_file.empty()) return absl::OkStatus();
+  return LoadedPrices::Open({options.account.prices_file}, PriceBookParser(""), ignore).status();
+}
+
+}  // namespace
+
+absl::Status Serving::Check(const ServingOptions& options) {
+  if (auto status = CheckAuthFlags(options.auth); !status.ok()) return status;
+  if (options.account.keep_sum_days < options.account.keep_record_days) {
+    return absl::InvalidArgumentError(
+        fmt::format("--ledger-keep-sum-days is {} and --ledger-keep-record-days {}; sums are kept at least as long",
+                    options.account.keep_sum_days, options.account.keep_record_days));
+  }
+  if (auto status = CheckExposure(options, options.host.grpc.listen, "--listen"); !status.ok()) return status;
+  if (auto status = CheckExposure(options, options.host.http.listen, "--http-listen"); !status.ok()) return status;
+  if (auto status = CheckFiles(options); !status.ok()) return status;
+  if (options.auth.uses_keys()) return ServiceHost::CheckOptions(options.host, ClosedAuthenticator());
+  return ServiceHost::CheckOptions(options.host, *OpenAuthenticator());
+}
+
+absl::StatusOr<std::unique_ptr<Serving>> Serving::Start(std::unique_ptr<Engine> engine, const ServingOptions& options,
+                                                        spdlog::logger& logger) {
+  if (auto status = Check(options); !status.ok()) return status;
+  std::unique_ptr<Serving> serving(new Serving(options, logger));
+  const std::string& name = options.host.model_name.empty() ? engine->config().name : options.host.model_name;
+  if (auto status = serving->OpenFiles(name); !status.ok()) return status;
+  if (auto status = serving->OpenAccount(); !status.ok()) return status;
+  if (auto status = serving->StartHost(std::move(engine)); !status.ok()) return status;
+  serving->StartTickers();
+  return serving;
+}
+
+Serving::Serving(const ServingOptions& options, spdlog::logger& logger)
+    : options_(options),
+      logger_(logger),
+      metrics_(options.telemetry.metrics),
+      request_log_(logger, options.telemetry.log_format),
+      request_observers_({&activity_, &metrics_, &request_log_}),
+      billing_observers_({&activity_, &metrics_}) {}
+
+absl::Status Serving::OpenFiles(const std::string& model_name) {
+  const auto on_event = [this](const std::string& event) { Log(event); };
+  if (options_.auth.uses_keys()) {
+    auto keys = KeyFile::Open(options_.auth.keys_file, on_event);
+    if (!keys.ok()) return keys.status();
+    keys_ = *std::move(keys);
+  }
+  if (options_.auth.uses_tls()) {
+    auto tls = TlsFiles::Open(options_.auth.tls, on_event);
+    if (!tls.ok()) return tls.status();
+    tls_ = *std::move(tls);
+  }
+  if (options_.account.prices_file.empty()) return absl::OkStatus();
+  auto prices = LoadedPrices::Open({options_.account.prices_file}, PriceBookParser(model_name), on_event);
+  if (!prices.ok()) return prices.status();
+  prices_ = *std::move(prices);
+  return absl::OkStatus();
+}
+
+absl::Status Serving::OpenAccount() {
+  if (options_.account.ledger_directory.empty()) {
+    logger_.info("the usage account is kept in memory until the server stops; --ledger-dir keeps it for good");
+  }
+  auto accountant =
+      LedgerAccountant::Open({.ledger = {.directory = options_.account.ledger_directory,
+                                         .on_event = [this](const std::string& event) { Log(event); },
+                                         .keep_records = absl::Hours(24) * options_.account.keep_record_days,
+                                         .keep_hours = absl::Hours(24) * options_.account.keep_sum_days},
+                              .prices = prices_.get(),
+                              .budgets = keys_.get(),
+                              .observer = &billing_observers_});
+  if (!accountant.ok()) return accountant.status();
+  accountant_ = *std::move(accountant);
+  return absl::OkStatus();
+}
+
+TlsSource Serving::TlsOrNone() const {
+  if (!tls_) return nullptr;
+  return [this] { return tls_->current(); };
+}
+
+absl::Status Serving::StartHost(std::unique_ptr<Engine> engine) {
+  ServiceHostOptions options = options_.host;
+  options.grpc.tls = TlsOrNone();
+  options.http.tls = TlsOrNone();
+  options.http.on_event = [this](const std::string& event) { Log(event); };
+  std::vector<const prometheus::Collectable*> further_metrics;
+  if (keys_) {
+    auto authenticator = std::make_unique<KeyAuthenticator>(*keys_);
+    auth_metrics_ = std::make_unique<AuthMetrics>(*authenticator);
+    further_metrics.push_back(auth_metrics_.get());
+    authenticator_ = std::move(authenticator);
+  } else {
+    authenticator_ = OpenAuthenticator();
+  }
+  auto host = ServiceHost::Start(std::move(engine), options,
+                                 {.authenticator = *authenticator_,
+                                  .observer = request_observers_,
+                                  .accountant = *accountant_,
+                                  .ledger = &accountant_->ledger(),
+                                  .activity = &activity_,
+                                  .metrics = &metrics_,
+                                  .further_metrics = std::move(further_metrics)});
+  if (!host.ok()) return host.status();
+  host_ = *std::move(host);
+  return absl::OkStatus();
+}
+
+void Serving::StartTickers() {
+  storage_meter_ =
+      StorageMeter::Create({.model = host_->model_name(),
+                            .prefixes = [this](auto done) { host_->engine().ListAllPrefixes(std::move(done)); },
+                            .record = [this](const StorageRecord& record) { accountant_->RecordStorage(record); },
+                            .now = absl::Now});
+  file_ticker_ = std::make_unique<Ticker>(
+      [this] {
+        if (keys_) keys_->Refresh();
+        if (tls_) tls_->Refresh();
+        if (prices_) prices_->Refresh();
+      },
+      kLookForChangesEvery);
+  storage_ticker_ = std::make_unique<Ticker>([this] { storage_meter_->Tick(); }, kMeterStorageEvery);
+}
+
+// What was kept up to now is recorded while the engine's last callbacks can still come; then the host ends, and the
+// account last.
+Serving::~Serving() {
+  storage_ticker_.reset();
+  file_ticker_.reset();
+  if (storage_meter_) storage_meter_->Settle();
+  host_.reset();
+}
+
+}  // namespace headstart
