@@ -51,7 +51,7 @@ struct LedgerOptions {
   std::string directory = {};   // empty: in memory, for as long as the process lives
   rocksdb::Env* env = nullptr;  // null: the system's
   LedgerListener* listener = nullptr;
-  std::function<void(const std::string&)> on_event = nullptr;  // sentences for the log
+  std::function<void(const std::string&)> on_event = nullptr;  // sentences for the log, from any thread
   std::function<absl::Time()> now = absl::Now;                 // what retention is counted from
 
   int64_t max_waiting = 100'000;  // postings that may wait for the disk before accepting() says no: some 60 MB

@@ -8,16 +8,14 @@
 namespace headstart {
 
 RecordCursor::RecordCursor(std::shared_ptr<internal::CursorState> state, std::string from, std::string to)
-    : state_(std::move(state)), to_(std::move(to)) {
-  MutexLock lock(state_->mutex);
-  if (state_->iterator != nullptr) state_->iterator->Seek(from);
-}
+    : state_(std::move(state)), from_(std::move(from)), to_(std::move(to)) {}
 
 absl::StatusOr<std::vector<v1::UsageEntry>> RecordCursor::Next(const std::string& tenant, const PageSize& size) {
   std::vector<v1::UsageEntry> page;
   MutexLock lock(state_->mutex);
   rocksdb::Iterator* record = state_->iterator.get();
   if (record == nullptr) return absl::UnavailableError("the ledger was closed while it was read; read it anew");
+  if (!from_.empty()) record->Seek(std::exchange(from_, {}));
   const std::string wanted = internal::IdKey(tenant, "");
   int64_t bytes = 0;
   for (int looked_at = 0; looked_at < size.max_looked_at; ++looked_at, record->Next()) {

@@ -34,6 +34,7 @@ class RecordCursor {
 
  private:
   std::shared_ptr<internal::CursorState> state_;
+  std::string from_;  // until it was looked for: opening a cursor reads nothing
   std::string to_;
   bool at_end_ = false;
 };
