@@ -10,7 +10,7 @@
 namespace headstart {
 namespace {
 
-using internal::HourOf;
+using ledger_internal::HourOf;
 
 // A prefix that was deleted and created again under its name is another one.
 std::string IdOf(const CachedPrefix& prefix) {

@@ -1,6 +1,6 @@
 #include "gateway/ledger/internal/database_gate.h"
 
-namespace headstart::internal {
+namespace headstart::ledger_internal {
 
 DatabaseGate::Reader DatabaseGate::Enter() const {
   MutexLock lock(mutex_);
@@ -58,4 +58,4 @@ LedgerDatabase* DatabaseGate::database() {
   return database_.get();
 }
 
-}  // namespace headstart::internal
+}  // namespace headstart::ledger_internal

@@ -13,7 +13,7 @@
 #include "rocksdb/options.h"
 #include "rocksdb/table.h"
 
-namespace headstart::internal {
+namespace headstart::ledger_internal {
 namespace {
 
 constexpr int64_t kFlushBytes = 16 << 20;  // of batches, some 30,000 entries: what a start has to read again at most
@@ -150,4 +150,4 @@ void LedgerDatabase::Reclaim(std::string_view records_end, std::string_view hour
   rocksdb::experimental::SuggestCompactRange(db_.get(), hours(), nullptr, &hours_limit).PermitUncheckedError();
 }
 
-}  // namespace headstart::internal
+}  // namespace headstart::ledger_internal
