@@ -1,6 +1,7 @@
 #include "gateway/cli/usage_report.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <map>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "gateway/cli/report.h"
 #include "google/protobuf/util/json_util.h"
 #include "google/protobuf/util/time_util.h"
+#include "nlohmann/json.hpp"
 
 namespace headstart {
 namespace {
@@ -113,16 +115,11 @@ std::string ToJson(const google::protobuf::Message& message) {
   return status.ok() ? json : "{}";
 }
 
-// The labels alone, in order, as one JSON object.
+// In the labels' order.
 std::string LabelsJson(const v1::UsageEntry& entry) {
   if (entry.labels().empty()) return "";
-  v1::UsageEntry only;
-  *only.mutable_labels() = entry.labels();
-  google::protobuf::util::JsonPrintOptions options;
-  std::string json;
-  if (!google::protobuf::util::MessageToJsonString(only, &json, options).ok()) return "";
-  constexpr std::string_view kAround = "{\"labels\":";
-  return json.substr(kAround.size(), json.size() - kAround.size() - 1);
+  const std::map<std::string, std::string> labels(entry.labels().begin(), entry.labels().end());
+  return nlohmann::json(labels).dump(-1, ' ', /*ensure_ascii=*/false, nlohmann::json::error_handler_t::replace);
 }
 
 // Name and content of every column, in order. Text columns are the callers' own words.

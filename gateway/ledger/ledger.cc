@@ -59,12 +59,12 @@ Ledger::Ledger(LedgerOptions options, std::unique_ptr<rocksdb::Env> memory)
       retry_after_(options_.first_retry) {}
 
 absl::Status Ledger::Start() {
-  auto directory = internal::LedgerDirectory::Claim(env_, options_.directory);
+  auto directory = ledger_internal::LedgerDirectory::Claim(env_, options_.directory);
   if (!directory.ok()) return directory.status();
   directory_ = *std::move(directory);
-  writer_ = std::make_unique<internal::LedgerWriter>(
+  writer_ = std::make_unique<ledger_internal::LedgerWriter>(
       gate_,
-      internal::LedgerWriter::Settings{
+      ledger_internal::LedgerWriter::Settings{
           .env = env_, .path = directory_->database(), .on_event = options_.on_event, .listener = options_.listener});
   if (absl::Status opened = writer_->Recover(); !opened.ok()) return opened;
   thread_ = std::thread([this] { Run(); });
@@ -96,32 +96,32 @@ void Ledger::Post(v1::UsageEntry entry, Done done) {
 absl::StatusOr<v1::UsageEntry> Ledger::Find(const std::string& tenant, const std::string& request_id) const {
   const auto database = gate_.Enter();
   if (!database) return Closed();
-  return internal::FindEntry(*database.operator->(), internal::IdKey(tenant, request_id));
+  return ledger_internal::FindEntry(*database.operator->(), ledger_internal::IdKey(tenant, request_id));
 }
 
 absl::StatusOr<RecordCursor> Ledger::ReadRecords(absl::Time from, absl::Time to) const {
   auto state = gate_.NewCursor();
   if (state == nullptr) return Closed();
-  return RecordCursor(std::move(state), internal::RecordKey(from, ""), internal::RecordKey(to, ""));
+  return RecordCursor(std::move(state), ledger_internal::RecordKey(from, ""), ledger_internal::RecordKey(to, ""));
 }
 
 absl::Status Ledger::ReadHours(absl::Time from, absl::Time to, VisitHour visit) const {
   const auto database = gate_.Enter();
   if (!database) return Closed();
-  const std::string end = internal::HourKey(to);
+  const std::string end = ledger_internal::HourKey(to);
   const rocksdb::Slice limit(end);
   rocksdb::ReadOptions options;
   options.iterate_upper_bound = &limit;
   const std::unique_ptr<rocksdb::Iterator> hour(database->db().NewIterator(options, database->hours()));
-  for (hour->Seek(internal::HourKey(from)); hour->Valid(); hour->Next()) {
-    const auto group = internal::ParseHourKey(internal::ToView(hour->key()));
+  for (hour->Seek(ledger_internal::HourKey(from)); hour->Valid(); hour->Next()) {
+    const auto group = ledger_internal::ParseHourKey(ledger_internal::ToView(hour->key()));
     v1::UsageTotals totals;
     if (!group || !totals.ParseFromArray(hour->value().data(), static_cast<int>(hour->value().size()))) {
       return absl::DataLossError("the ledger is damaged: the sums of an hour cannot be read");
     }
     if (!visit(*group, totals)) break;
   }
-  return internal::FromRocks(hour->status(), "cannot read the ledger");
+  return ledger_internal::FromRocks(hour->status(), "cannot read the ledger");
 }
 
 void Ledger::Ask(Request& request) {

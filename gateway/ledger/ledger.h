@@ -51,7 +51,7 @@ struct LedgerOptions {
   std::string directory = {};   // empty: in memory, for as long as the process lives
   rocksdb::Env* env = nullptr;  // null: the system's
   LedgerListener* listener = nullptr;
-  std::function<void(const std::string&)> on_event = nullptr;  // sentences for the log
+  std::function<void(const std::string&)> on_event = nullptr;  // sentences for the log, from any thread
   std::function<absl::Time()> now = absl::Now;                 // what retention is counted from
 
   int64_t max_waiting = 100'000;  // postings that may wait for the disk before accepting() says no: some 60 MB
@@ -117,7 +117,7 @@ class Ledger {
   };
   // What one round of the thread has to do.
   struct Round {
-    std::vector<internal::Posting> postings;
+    std::vector<ledger_internal::Posting> postings;
     uint64_t flushed = 0;
     uint64_t retry = 0;
     uint64_t expire = 0;
@@ -138,9 +138,9 @@ class Ledger {
   const LedgerOptions options_;
   const std::unique_ptr<rocksdb::Env> memory_;  // null with a directory
   rocksdb::Env& env_;
-  std::unique_ptr<internal::LedgerDirectory> directory_;
-  internal::DatabaseGate gate_;
-  std::unique_ptr<internal::LedgerWriter> writer_;  // the thread's, once it runs
+  std::unique_ptr<ledger_internal::LedgerDirectory> directory_;
+  ledger_internal::DatabaseGate gate_;
+  std::unique_ptr<ledger_internal::LedgerWriter> writer_;  // the thread's, once it runs
   std::atomic<int64_t> waiting_ = 0;
   std::atomic<bool> failing_ = false;
 
@@ -150,7 +150,7 @@ class Ledger {
   absl::Time next_expiry_ = absl::InfinitePast();
 
   Mutex mutex_;
-  std::vector<internal::Posting> queue_ ABSL_GUARDED_BY(mutex_);
+  std::vector<ledger_internal::Posting> queue_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   Request flush_ ABSL_GUARDED_BY(mutex_);
   Request retry_ ABSL_GUARDED_BY(mutex_);

@@ -194,16 +194,16 @@ v1::Charge LedgerAccountant::Predict(const std::string& model, const GenerationU
 
 // A budget is used up by what waits for the disk, too, at first as if it were no repetition.
 void LedgerAccountant::OnDeferred(const v1::UsageEntry& posted) {
-  spend_.Add(posted.tenant(), posted.charge().currency(), internal::EndOf(posted), posted.charge().cost_nanos());
+  spend_.Add(posted.tenant(), posted.charge().currency(), ledger_internal::EndOf(posted), posted.charge().cost_nanos());
 }
 
 void LedgerAccountant::OnStored(const v1::UsageEntry& posted, const StoredEntry& stored, bool deferred) {
   const std::string& tenant = stored.entry.tenant();
   const v1::Charge& added = stored.added.charge();
   if (deferred) {
-    spend_.Add(tenant, posted.charge().currency(), internal::EndOf(posted), -posted.charge().cost_nanos());
+    spend_.Add(tenant, posted.charge().currency(), ledger_internal::EndOf(posted), -posted.charge().cost_nanos());
   }
-  spend_.Add(tenant, added.currency(), internal::EndOf(stored.entry), added.cost_nanos());
+  spend_.Add(tenant, added.currency(), ledger_internal::EndOf(stored.entry), added.cost_nanos());
   if (options_.observer != nullptr) options_.observer->OnBilled(stored.entry, stored.added);
 }
 

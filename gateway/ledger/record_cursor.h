@@ -19,7 +19,7 @@ namespace headstart {
 class RecordCursor {
  public:
   // From the key `from` up to and without `to`.
-  RecordCursor(std::shared_ptr<internal::CursorState> state, std::string from, std::string to);
+  RecordCursor(std::shared_ptr<ledger_internal::CursorState> state, std::string from, std::string to);
 
   // The next entries for which `tenant` is empty or theirs: at most `max_entries`, and about `max_bytes`. Looks at
   // `max_looked_at` entries at most, so the page may be empty. Nothing is left once at_end() is true.
@@ -33,7 +33,8 @@ class RecordCursor {
   bool at_end() const { return at_end_; }
 
  private:
-  std::shared_ptr<internal::CursorState> state_;
+  std::shared_ptr<ledger_internal::CursorState> state_;
+  std::string from_;  // until it was looked for: opening a cursor reads nothing
   std::string to_;
   bool at_end_ = false;
 };

@@ -10,7 +10,7 @@
 namespace headstart {
 namespace {
 
-using internal::HourOf;
+using ledger_internal::HourOf;
 
 // A prefix that was deleted and created again under its name is another one.
 std::string IdOf(const CachedPrefix& prefix) {
@@ -62,9 +62,10 @@ void StorageMeter::Settle() {
   const absl::Time now = settings_.now();
   MutexLock lock(mutex_);
   for (auto& [id, kept] : kept_) {
-    RecordUntil(id, kept, now, Begun::kLeave);
+    const absl::Time until = std::min(now, kept.expires);
+    RecordUntil(id, kept, until, Begun::kLeave);
     Kept copy = kept;  // the begun hour is recorded again, and longer, when it is over
-    RecordUntil(id, copy, std::min(now, kept.expires), Begun::kRecord);
+    RecordUntil(id, copy, until, Begun::kRecord);
   }
 }
 

@@ -55,13 +55,6 @@ void ForEachFigure(v1::UsageTotals& a, const v1::UsageTotals& b, const Combine& 
 
 }  // namespace
 
-v1::UsageTotals ZeroTotals(const std::string& currency) {
-  v1::UsageTotals totals;
-  totals.mutable_charge()->set_currency(currency);
-  Add(totals, totals);
-  return totals;
-}
-
 v1::UsageTotals TotalsOf(const v1::UsageEntry& entry) {
   v1::UsageTotals part;
   part.set_requests(entry.kind() == v1::USAGE_KIND_STORAGE ? 0 : 1);

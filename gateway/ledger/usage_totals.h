@@ -10,9 +10,6 @@
 
 namespace headstart {
 
-// Every figure set, and 0.
-v1::UsageTotals ZeroTotals(const std::string& currency);
-
 // What one entry adds. Entries of kept prefixes are no requests.
 v1::UsageTotals TotalsOf(const v1::UsageEntry& entry);
 

@@ -89,7 +89,7 @@ std::map<std::string, v1::UsageTotals> AllHours(const Ledger& ledger) {
   std::map<std::string, v1::UsageTotals> all;
   const absl::Status status = ledger.ReadHours(absl::InfinitePast(), absl::InfiniteFuture(),
                                                [&all](const UsageHour& hour, const v1::UsageTotals& totals) {
-                                                 all[internal::HourKey(hour)] = totals;
+                                                 all[ledger_internal::HourKey(hour)] = totals;
                                                  return true;
                                                });
   EXPECT_TRUE(status.ok()) << status.ToString();
@@ -98,7 +98,7 @@ std::map<std::string, v1::UsageTotals> AllHours(const Ledger& ledger) {
 
 std::map<std::string, v1::UsageTotals> SumByHour(const std::vector<v1::UsageEntry>& entries) {
   std::map<std::string, v1::UsageTotals> all;
-  for (const auto& entry : entries) Add(TotalsOf(entry), all[internal::HourKey(internal::HourOf(entry))]);
+  for (const auto& entry : entries) Add(TotalsOf(entry), all[ledger_internal::HourKey(ledger_internal::HourOf(entry))]);
   return all;
 }
 

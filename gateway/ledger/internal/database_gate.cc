@@ -1,6 +1,6 @@
 #include "gateway/ledger/internal/database_gate.h"
 
-namespace headstart::internal {
+namespace headstart::ledger_internal {
 
 DatabaseGate::Reader DatabaseGate::Enter() const {
   MutexLock lock(mutex_);
@@ -35,17 +35,22 @@ void DatabaseGate::Open(std::unique_ptr<LedgerDatabase> database) {
 }
 
 void DatabaseGate::Close() {
-  MutexLock lock(mutex_);
-  closing_ = true;
-  while (readers_ > 0) mutex_.Wait();
-  for (const auto& weak : std::exchange(cursors_, {})) {
-    const auto cursor = weak.lock();
-    if (cursor == nullptr) continue;
-    MutexLock cursor_lock(cursor->mutex);
-    cursor->iterator.reset();
+  std::unique_ptr<LedgerDatabase> closed;
+  std::vector<std::weak_ptr<CursorState>> cursors;
+  {
+    MutexLock lock(mutex_);
+    closing_ = true;
+    while (readers_ > 0) mutex_.Wait();
+    closed = std::move(database_);
+    cursors = std::exchange(cursors_, {});
+    closing_ = false;
   }
-  database_.reset();
-  closing_ = false;
+  for (const auto& weak : cursors) {
+    if (const auto cursor = weak.lock()) {
+      MutexLock cursor_lock(cursor->mutex);
+      cursor->iterator.reset();
+    }
+  }
 }
 
 LedgerDatabase* DatabaseGate::database() {
@@ -53,4 +58,4 @@ LedgerDatabase* DatabaseGate::database() {
   return database_.get();
 }
 
-}  // namespace headstart::internal
+}  // namespace headstart::ledger_internal

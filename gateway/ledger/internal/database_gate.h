@@ -16,7 +16,7 @@
 #include "gateway/ledger/internal/ledger_database.h"
 #include "rocksdb/iterator.h"
 
-namespace headstart::internal {
+namespace headstart::ledger_internal {
 
 // An iterator that may be taken away.
 struct CursorState {
@@ -68,6 +68,6 @@ class DatabaseGate {
   mutable std::vector<std::weak_ptr<CursorState>> cursors_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace headstart::internal
+}  // namespace headstart::ledger_internal
 
 #endif  // HEADSTART_GATEWAY_LEDGER_INTERNAL_DATABASE_GATE_H_

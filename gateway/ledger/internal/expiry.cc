@@ -4,7 +4,7 @@
 
 #include "gateway/ledger/internal/ledger_keys.h"
 
-namespace headstart::internal {
+namespace headstart::ledger_internal {
 
 absl::Status Expiry::Stage() {
   if (absl::Status status = StageRecords(); !status.ok()) return status;
@@ -40,4 +40,4 @@ absl::Status Expiry::StageHours() {
   return FromRocks(staged, "cannot remove old sums of the ledger");
 }
 
-}  // namespace headstart::internal
+}  // namespace headstart::ledger_internal

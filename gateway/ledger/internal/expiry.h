@@ -11,7 +11,7 @@
 #include "gateway/ledger/internal/ledger_database.h"
 #include "rocksdb/write_batch.h"
 
-namespace headstart::internal {
+namespace headstart::ledger_internal {
 
 class Expiry {
  public:
@@ -37,6 +37,6 @@ class Expiry {
   rocksdb::WriteBatch batch_;
 };
 
-}  // namespace headstart::internal
+}  // namespace headstart::ledger_internal
 
 #endif  // HEADSTART_GATEWAY_LEDGER_INTERNAL_EXPIRY_H_

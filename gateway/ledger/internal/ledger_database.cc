@@ -7,14 +7,13 @@
 
 #include "fmt/format.h"
 #include "gateway/ledger/internal/totals_operator.h"
-#include "rocksdb/convenience.h"
 #include "rocksdb/experimental.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/listener.h"
 #include "rocksdb/options.h"
 #include "rocksdb/table.h"
 
-namespace headstart::internal {
+namespace headstart::ledger_internal {
 namespace {
 
 constexpr int64_t kFlushBytes = 16 << 20;  // of batches, some 30,000 entries: what a start has to read again at most
@@ -143,13 +142,12 @@ absl::Status LedgerDatabase::Write(rocksdb::WriteBatch& batch) {
   return FromRocks(db_->Write(options, &batch), "cannot write the ledger");
 }
 
+// Not by deleting files: one that holds the removal of an entry might go before the one that holds the entry.
 void LedgerDatabase::Reclaim(std::string_view records_end, std::string_view hours_end) {
   const rocksdb::Slice records_limit = ToSlice(records_end);
   const rocksdb::Slice hours_limit = ToSlice(hours_end);
-  rocksdb::DeleteFilesInRange(db_.get(), records(), nullptr, &records_limit, /*include_end=*/false)
-      .PermitUncheckedError();
   rocksdb::experimental::SuggestCompactRange(db_.get(), records(), nullptr, &records_limit).PermitUncheckedError();
   rocksdb::experimental::SuggestCompactRange(db_.get(), hours(), nullptr, &hours_limit).PermitUncheckedError();
 }
 
-}  // namespace headstart::internal
+}  // namespace headstart::ledger_internal

@@ -24,7 +24,7 @@
 #include "rocksdb/env.h"
 #include "rocksdb/write_batch.h"
 
-namespace headstart::internal {
+namespace headstart::ledger_internal {
 
 class LedgerDatabase {
  public:
@@ -70,6 +70,6 @@ absl::Status FromRocks(const rocksdb::Status& status, std::string_view what);
 inline rocksdb::Slice ToSlice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
 inline std::string_view ToView(const rocksdb::Slice& bytes) { return {bytes.data(), bytes.size()}; }
 
-}  // namespace headstart::internal
+}  // namespace headstart::ledger_internal
 
 #endif  // HEADSTART_GATEWAY_LEDGER_INTERNAL_LEDGER_DATABASE_H_

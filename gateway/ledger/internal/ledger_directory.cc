@@ -8,7 +8,7 @@
 
 #include "fmt/format.h"
 
-namespace headstart::internal {
+namespace headstart::ledger_internal {
 namespace {
 
 constexpr std::string_view kMarker = "HEADSTART_LEDGER";
@@ -105,4 +105,4 @@ absl::Status LedgerDirectory::WriteMarker() const {
   return IoError(status, fmt::format("cannot write {}/{}", path_, kMarker));
 }
 
-}  // namespace headstart::internal
+}  // namespace headstart::ledger_internal

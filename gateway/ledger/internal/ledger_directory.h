@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "rocksdb/env.h"
 
-namespace headstart::internal {
+namespace headstart::ledger_internal {
 
 inline constexpr int kLedgerFormat = 1;
 
@@ -44,6 +44,6 @@ class LedgerDirectory {
   rocksdb::FileLock* lock_ = nullptr;
 };
 
-}  // namespace headstart::internal
+}  // namespace headstart::ledger_internal
 
 #endif  // HEADSTART_GATEWAY_LEDGER_INTERNAL_LEDGER_DIRECTORY_H_

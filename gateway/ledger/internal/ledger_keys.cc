@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <concepts>
 
-namespace headstart::internal {
+namespace headstart::ledger_internal {
 namespace {
 
 template <std::unsigned_integral T>
@@ -125,4 +125,4 @@ UsageHour HourOf(const v1::UsageEntry& entry) {
           .labels = {entry.labels().begin(), entry.labels().end()}};
 }
 
-}  // namespace headstart::internal
+}  // namespace headstart::ledger_internal

@@ -15,7 +15,7 @@
 #include "gateway/ledger/usage_hour.h"
 #include "headstart/v1/usage_service.pb.h"
 
-namespace headstart::internal {
+namespace headstart::ledger_internal {
 
 std::string EncodeNumber(uint64_t number);
 std::optional<uint64_t> DecodeNumber(std::string_view bytes);
@@ -39,6 +39,6 @@ std::optional<UsageHour> ParseHourKey(std::string_view key);
 absl::Time EndOf(const v1::UsageEntry& entry);
 UsageHour HourOf(const v1::UsageEntry& entry);
 
-}  // namespace headstart::internal
+}  // namespace headstart::ledger_internal
 
 #endif  // HEADSTART_GATEWAY_LEDGER_INTERNAL_LEDGER_KEYS_H_

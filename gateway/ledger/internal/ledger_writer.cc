@@ -10,7 +10,7 @@
 #include "gateway/ledger/usage_totals.h"
 #include "google/protobuf/util/json_util.h"
 
-namespace headstart::internal {
+namespace headstart::ledger_internal {
 namespace {
 
 constexpr size_t kDeferredGroup = 1024;  // of what waits, written at once
@@ -148,4 +148,4 @@ void LedgerWriter::TellWhatIsLost() {
   for (const Posting& posting : deferred_) settings_.on_event(ToJson(posting.entry));
 }
 
-}  // namespace headstart::internal
+}  // namespace headstart::ledger_internal

@@ -23,7 +23,7 @@
 #include "gateway/ledger/internal/database_gate.h"
 #include "gateway/ledger/internal/posting_group.h"
 
-namespace headstart::internal {
+namespace headstart::ledger_internal {
 
 class LedgerWriter {
  public:
@@ -69,6 +69,6 @@ class LedgerWriter {
   std::deque<Posting> deferred_;          // after it
 };
 
-}  // namespace headstart::internal
+}  // namespace headstart::ledger_internal
 
 #endif  // HEADSTART_GATEWAY_LEDGER_INTERNAL_LEDGER_WRITER_H_

@@ -7,7 +7,7 @@
 #include "gateway/ledger/internal/ledger_keys.h"
 #include "gateway/ledger/usage_totals.h"
 
-namespace headstart::internal {
+namespace headstart::ledger_internal {
 namespace {
 
 constexpr std::string_view kLastGroup = "last_group";
@@ -92,4 +92,4 @@ absl::Status PostingGroup::Put(LedgerDatabase& database, const StoredEntry& stor
   return FromRocks(status, "cannot stage postings");
 }
 
-}  // namespace headstart::internal
+}  // namespace headstart::ledger_internal

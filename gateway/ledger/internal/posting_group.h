@@ -20,7 +20,7 @@
 #include "headstart/v1/usage_service.pb.h"
 #include "rocksdb/write_batch.h"
 
-namespace headstart::internal {
+namespace headstart::ledger_internal {
 
 // One call of Post.
 struct Posting {
@@ -62,6 +62,6 @@ absl::StatusOr<uint64_t> LastGroup(LedgerDatabase& database);
 // NOT_FOUND when there is no such entry.
 absl::StatusOr<v1::UsageEntry> FindEntry(LedgerDatabase& database, const std::string& id_key);
 
-}  // namespace headstart::internal
+}  // namespace headstart::ledger_internal
 
 #endif  // HEADSTART_GATEWAY_LEDGER_INTERNAL_POSTING_GROUP_H_

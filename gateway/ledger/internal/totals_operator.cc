@@ -2,7 +2,7 @@
 
 #include "gateway/ledger/usage_totals.h"
 
-namespace headstart::internal {
+namespace headstart::ledger_internal {
 namespace {
 
 bool Parse(const rocksdb::Slice& bytes, v1::UsageTotals& totals) {
@@ -30,4 +30,4 @@ class SumOfTotals final : public rocksdb::AssociativeMergeOperator {
 
 std::shared_ptr<rocksdb::MergeOperator> TotalsOperator() { return std::make_shared<SumOfTotals>(); }
 
-}  // namespace headstart::internal
+}  // namespace headstart::ledger_internal

@@ -9,10 +9,10 @@
 
 #include "rocksdb/merge_operator.h"
 
-namespace headstart::internal {
+namespace headstart::ledger_internal {
 
 std::shared_ptr<rocksdb::MergeOperator> TotalsOperator();
 
-}  // namespace headstart::internal
+}  // namespace headstart::ledger_internal
 
 #endif  // HEADSTART_GATEWAY_LEDGER_INTERNAL_TOTALS_OPERATOR_H_
