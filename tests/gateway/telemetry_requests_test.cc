@@ -219,7 +219,7 @@ TEST(TextFormatTest, SaysWhatTheLibraryWouldSay) {
   EXPECT_EQ(SamplesOf(text), SamplesOf(prometheus::TextSerializer().Serialize(families)));
   EXPECT_THAT(text, HasSubstr("# HELP h a \\\\ b \"d\"\n# TYPE h histogram\n"));
   EXPECT_THAT(ToPrometheusText({GaugeFamily("x", "a\nb")}), HasSubstr("# HELP x a\\nb\n"));
-  AddGauge(gauges, {}, std::numeric_limits<double>::quiet_NaN());
+  AddGauge(families[1], {}, std::numeric_limits<double>::quiet_NaN());
   EXPECT_THAT(ToPrometheusText(families), HasSubstr("\ng NaN\n"));
 }
 
