@@ -64,6 +64,8 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(const GrpcServerOp
   Configure(options, builder);
   std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
   interceptors.push_back(ExplainMalformedRequests());
+  // The last hears what those before it have made of a status.
+  if (options.calls != nullptr) interceptors.push_back(ObserveCalls(*options.calls));
   builder.experimental().SetInterceptorCreators(std::move(interceptors));
   int port = 0;
   auto credentials = options.tls ? TlsServerCredentials(options.tls) : grpc::InsecureServerCredentials();

@@ -18,6 +18,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "gateway/server/call_observer.h"
 #include "gateway/tls/tls_server_credentials.h"
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server.h"
@@ -37,6 +38,7 @@ struct GrpcServerOptions {
   int max_streams_per_connection = 4096;
   // Empty: connections are not encrypted. Asked at every handshake, until the server is gone.
   TlsSource tls = nullptr;
+  CallObserver* calls = nullptr;  // hears how calls end
 };
 
 // INVALID_ARGUMENT naming the flag of the first value that gRPC would not take as it is meant.

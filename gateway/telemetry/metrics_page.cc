@@ -2,8 +2,8 @@
 
 #include <iterator>
 
+#include "gateway/telemetry/text_format.h"
 #include "prometheus/metric_family.h"
-#include "prometheus/text_serializer.h"
 
 namespace headstart {
 
@@ -14,7 +14,7 @@ std::string MetricsPage::Render() const {
     families.insert(families.end(), std::make_move_iterator(collected.begin()),
                     std::make_move_iterator(collected.end()));
   }
-  return prometheus::TextSerializer().Serialize(families);
+  return ToPrometheusText(families);
 }
 
 }  // namespace headstart

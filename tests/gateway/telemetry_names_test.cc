@@ -8,6 +8,7 @@
 
 #include "gateway/auth/key_authenticator.h"
 #include "gateway/telemetry/auth_metrics.h"
+#include "gateway/telemetry/call_metrics.h"
 #include "gateway/telemetry/engine_metrics.h"
 #include "gateway/telemetry/metrics_page.h"
 #include "gateway/telemetry/request_metrics.h"
@@ -42,9 +43,10 @@ Names Exported() {
   const auto keys = *KeyFile::Open(folder.Path("keys.yaml"), [](const std::string&) {});
   KeyAuthenticator authenticator(*keys);
   AuthMetrics auth(authenticator);
+  CallMetrics calls;
   Names names;
   for (const prometheus::Collectable* source :
-       std::vector<const prometheus::Collectable*>{&requests, &engine_metrics, &auth}) {
+       std::vector<const prometheus::Collectable*>{&requests, &engine_metrics, &auth, &calls}) {
     for (const prometheus::MetricFamily& family : source->Collect()) {
       EXPECT_TRUE(names.insert(family.name).second) << family.name;
       EXPECT_THAT(family.help, Not(IsEmpty())) << family.name;

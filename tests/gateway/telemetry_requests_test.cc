@@ -1,5 +1,6 @@
 // What a page says of requests: the sums are those of the account, tenants are bounded, times fall into their ranges.
 
+#include <limits>
 #include <map>
 #include <sstream>
 #include <thread>
@@ -7,8 +8,10 @@
 #include "fmt/format.h"
 #include "gateway/telemetry/metrics_page.h"
 #include "gateway/telemetry/request_metrics.h"
+#include "gateway/telemetry/text_format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "prometheus/text_serializer.h"
 
 namespace headstart::testing {
 namespace {
@@ -196,6 +199,28 @@ TEST_F(RequestMetricsTest, NamesOfTenantsAreEscaped) {
   Bill("a\"b\\c\nd", Added(1));
   EXPECT_THAT(MetricsPage({&metrics_}).Render(),
               HasSubstr("headstart_completion_tokens_total{tenant=\"a\\\"b\\\\c\\nd\"} 6\n"));
+}
+
+// prometheus-cpp's own writer says the same.
+TEST(TextFormatTest, SaysWhatTheLibraryWouldSay) {
+  static constexpr std::array<double, 3> kBounds = {0.1, 2.5, 1048576};
+  std::vector<prometheus::MetricFamily> families;
+  Histogram histogram(kBounds);
+  for (const double value : {0.05, 0.3, 7.0, 1e9}) histogram.Observe(value);
+  histogram.AddTo(families.emplace_back(HistogramFamily("h", "a \\ b \"d\"")), {{"a", "b"}, {"c", "d\"e\\f\ng"}});
+  auto& gauges = families.emplace_back(GaugeFamily("g", "numbers"));
+  int label = 0;
+  for (const double value : {0.0, -0.0, 1.5, -2.0, 0.1, 1.0 / 3, 1e-9, 123456789.125, 1e20, 9007199254740992.0,
+                             std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()}) {
+    AddGauge(gauges, {{"n", std::to_string(label++)}}, value);
+  }
+  families.push_back(OneCounter("c", "one", 42));
+  const std::string text = ToPrometheusText(families);
+  EXPECT_EQ(SamplesOf(text), SamplesOf(prometheus::TextSerializer().Serialize(families)));
+  EXPECT_THAT(text, HasSubstr("# HELP h a \\\\ b \"d\"\n# TYPE h histogram\n"));
+  EXPECT_THAT(ToPrometheusText({GaugeFamily("x", "a\nb")}), HasSubstr("# HELP x a\\nb\n"));
+  AddGauge(families[1], {}, std::numeric_limits<double>::quiet_NaN());
+  EXPECT_THAT(ToPrometheusText(families), HasSubstr("\ng NaN\n"));
 }
 
 TEST(HistogramTest, ABoundIsPartOfItsRange) {

@@ -116,8 +116,8 @@ TEST_F(TlsServerTest, ConnectionsThatStandAreNotTouched) {
   Serve();
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  const auto channel = grpc::CreateCustomChannel(
-      served_->host().server().address(), grpc::SslCredentials({ca_.certificate(), "", ""}), arguments);
+  const auto channel = grpc::CreateCustomChannel(served_->host().server().address(),
+                                                 grpc::SslCredentials({ca_.certificate(), "", ""}), arguments);
   ASSERT_TRUE(CallOver(channel, "key-a").ok());
   TestCa next("next");
   Write(next.Issue({.common_name = "second"}));

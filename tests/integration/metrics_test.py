@@ -14,6 +14,7 @@ import tempfile
 import time
 import unittest
 import urllib.error
+import urllib.parse
 import urllib.request
 
 from headstart_testing import BINARY, REPOSITORY, SKIPPED, Server, run
