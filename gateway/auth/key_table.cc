@@ -1,24 +1,17 @@
 #include "gateway/auth/key_table.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <utility>
 
 #include "fmt/format.h"
+#include "gateway/accounting/money.h"
 #include "gateway/auth/yaml_fields.h"
 
 namespace headstart {
 namespace {
 
-constexpr size_t kNanoDigits = 9;
-constexpr int64_t kNanosPerUnit = 1'000'000'000;
-constexpr int64_t kMaxUnits = 9'000'000'000;  // of the 9.2 * 10^9 that 64 bits of nanos hold
 constexpr size_t kMaxNameBytes = 128;
-
-bool AreDigits(std::string_view text) {
-  return std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-}
 
 // Names go into logs, metrics and the account: nothing there has to be escaped.
 bool IsName(std::string_view text) {
@@ -89,9 +82,9 @@ absl::StatusOr<std::optional<int64_t>> LimitOf(const YamlFields& fields, std::st
   const auto text = fields.Text(field, "");
   if (!text.ok()) return text.status();
   if (text->empty()) return std::optional<int64_t>();
-  const auto nanos = ParseBudgetAmount(*text);
-  if (!nanos) return fields.Wrong(field, "is not an amount such as 12 or 0.25, with at most 9 decimals");
-  return nanos;
+  const auto nanos = ParseNanos(*text);
+  if (!nanos.ok()) return fields.Wrong(field, "is not an amount such as 12 or 0.25, with at most 9 decimals");
+  return *nanos;
 }
 
 absl::StatusOr<TenantBudget> BudgetOf(const YAML::Node& node, std::string what) {
@@ -114,20 +107,6 @@ absl::StatusOr<TenantBudget> BudgetOf(const YAML::Node& node, std::string what) 
 }
 
 }  // namespace
-
-std::optional<int64_t> ParseBudgetAmount(std::string_view decimal) {
-  const size_t point = decimal.find('.');
-  const std::string_view whole = decimal.substr(0, point);
-  const std::string_view fraction = point == std::string_view::npos ? "" : decimal.substr(point + 1);
-  if (whole.empty() || !AreDigits(whole) || !AreDigits(fraction) || fraction.size() > kNanoDigits) return std::nullopt;
-  if (point != std::string_view::npos && fraction.empty()) return std::nullopt;
-  int64_t units = 0;
-  const auto [rest, error] = std::from_chars(whole.data(), whole.data() + whole.size(), units);
-  if (error != std::errc() || units > kMaxUnits) return std::nullopt;
-  int64_t nanos = 0;
-  for (size_t i = 0; i < kNanoDigits; ++i) nanos = 10 * nanos + (i < fraction.size() ? fraction[i] - '0' : 0);
-  return units * kNanosPerUnit + nanos;
-}
 
 // One pass over a document; what it finds goes into the table.
 class KeyTableParser {

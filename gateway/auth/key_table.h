@@ -65,10 +65,6 @@ class KeyTable {
   std::vector<std::string> warnings_;
 };
 
-// "12", "0.25" or "100.00" as billionths, exactly. nullopt for what is negative, not a plain decimal, finer than a
-// billionth, or more than 9 * 10^9.
-std::optional<int64_t> ParseBudgetAmount(std::string_view decimal);
-
 }  // namespace headstart
 
 #endif  // HEADSTART_GATEWAY_AUTH_KEY_TABLE_H_

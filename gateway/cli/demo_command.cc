@@ -11,7 +11,7 @@
 #include "gateway/cli/model_opener.h"
 #include "gateway/cli/report.h"
 #include "gateway/demo/inventory.h"
-#include "gateway/server/service_host.h"
+#include "gateway/serving/service_host.h"
 
 namespace headstart {
 namespace {

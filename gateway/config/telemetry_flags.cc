@@ -15,6 +15,10 @@ void AddTelemetryFlags(CLI::App& app, TelemetryFlags& flags) {
                  "Tenants with metrics of their own; those that come later are \"other\" together")
       ->check(CLI::Range(0, kMaxTenants))
       ->capture_default_str();
+  app.add_flag(
+      "--open-metrics", flags.open_metrics,
+      "Give /metrics to whoever can reach it. They name tenants: without this a server with keys gives them to "
+      "operators alone");
   AddChoice<LogFormat>(app, "--log-format", flags.log_format, {{"text", LogFormat::kText}, {"json", LogFormat::kJson}},
                        "How log lines look");
 }

@@ -11,6 +11,7 @@ namespace headstart {
 
 struct TelemetryFlags {
   RequestMetricsOptions metrics;
+  bool open_metrics = false;  // scrapes need no credential
   LogFormat log_format = LogFormat::kText;
 };
 

@@ -120,9 +120,11 @@ TlsSource Serving::TlsOrNone() const {
 absl::Status Serving::StartHost(std::unique_ptr<Engine> engine) {
   ServiceHostOptions options = options_.host;
   options.grpc.tls = TlsOrNone();
+  options.grpc.calls = &call_metrics_;
+  options.open_metrics = options_.telemetry.open_metrics;
   options.http.tls = TlsOrNone();
   options.http.on_event = [this](const std::string& event) { Log(event); };
-  std::vector<const prometheus::Collectable*> further_metrics;
+  std::vector<const prometheus::Collectable*> further_metrics = {&call_metrics_};
   if (keys_) {
     auto authenticator = std::make_unique<KeyAuthenticator>(*keys_);
     auth_metrics_ = std::make_unique<AuthMetrics>(*authenticator);

@@ -31,9 +31,10 @@
 #include "gateway/ledger/ledger_accountant.h"
 #include "gateway/ledger/storage_meter.h"
 #include "gateway/server/request_log.h"
-#include "gateway/server/service_host.h"
 #include "gateway/serving/observers.h"
+#include "gateway/serving/service_host.h"
 #include "gateway/telemetry/auth_metrics.h"
+#include "gateway/telemetry/call_metrics.h"
 #include "gateway/telemetry/request_metrics.h"
 #include "gateway/tls/tls_files.h"
 #include "spdlog/logger.h"
@@ -80,6 +81,7 @@ class Serving {
   std::unique_ptr<LoadedPrices> prices_;  // null: nothing costs
   std::unique_ptr<Authenticator> authenticator_;
   std::unique_ptr<AuthMetrics> auth_metrics_;
+  CallMetrics call_metrics_;
   Activity activity_;
   RequestMetrics metrics_;
   RequestLog request_log_;

@@ -13,7 +13,7 @@
 #include "absl/base/thread_annotations.h"
 #include "engine/mutex.h"
 #include "gateway/errors/type_url.h"
-#include "gateway/server/service_host.h"
+#include "gateway/serving/service_host.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
 #include "grpcpp/client_context.h"

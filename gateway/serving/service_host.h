@@ -4,8 +4,8 @@
 // Thread-safety: every method may be called from any thread, except destruction.
 // Ownership: owns engine, workers, services and server; borrows its parts. Destruction cancels what runs.
 
-#ifndef HEADSTART_GATEWAY_SERVER_SERVICE_HOST_H_
-#define HEADSTART_GATEWAY_SERVER_SERVICE_HOST_H_
+#ifndef HEADSTART_GATEWAY_SERVING_SERVICE_HOST_H_
+#define HEADSTART_GATEWAY_SERVING_SERVICE_HOST_H_
 
 #include <functional>
 #include <memory>
@@ -115,4 +115,4 @@ class ServiceHost {
 
 }  // namespace headstart
 
-#endif  // HEADSTART_GATEWAY_SERVER_SERVICE_HOST_H_
+#endif  // HEADSTART_GATEWAY_SERVING_SERVICE_HOST_H_

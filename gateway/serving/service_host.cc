@@ -1,4 +1,4 @@
-#include "gateway/server/service_host.h"
+#include "gateway/serving/service_host.h"
 
 #include <algorithm>
 #include <utility>
