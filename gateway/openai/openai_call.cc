@@ -110,12 +110,10 @@ void OpenAiCall::Begin(const SessionEvents::Started& started) {
   headers_ = {{"x-request-id", started.request_id},
               {"x-headstart-cached-tokens", std::to_string(started.split.cached_tokens())}};
   if (!request_.stream) return;
-  exchange_->StartStream({.content_type = "text/event-stream; charset=utf-8", .headers = [&] {
-                            HttpHeaders headers = headers_;
-                            headers.emplace_back("Cache-Control", "no-cache");
-                            headers.emplace_back("X-Accel-Buffering", "no");  // nginx would collect events otherwise
-                            return headers;
-                          }()});
+  HttpResponse head = {.content_type = "text/event-stream; charset=utf-8", .headers = headers_};
+  head.headers.emplace_back("Cache-Control", "no-cache");
+  head.headers.emplace_back("X-Accel-Buffering", "no");  // nginx would collect events otherwise
+  exchange_->StartStream(head);
 }
 
 void OpenAiCall::OnStarted(int choice, const SessionEvents::Started& started) {
