@@ -56,6 +56,11 @@ absl::StatusOr<Caller> AuthenticateHttp(const Authenticator& authenticator, cons
   identity.metadata.reserve(request.headers.size());
   for (const auto& [name, value] : request.headers) identity.metadata.emplace_back(name, value);
   identity.peer = request.peer;
+  const CertificateNames& certificate = request.certificate;
+  for (const auto& uri : certificate.uris) identity.certificate_names.push_back({CertificateNameKind::kUri, uri});
+  if (!certificate.common_name.empty()) {
+    identity.certificate_names.push_back({CertificateNameKind::kCommonName, certificate.common_name});
+  }
   return authenticator.Authenticate(identity);
 }
 
