@@ -15,6 +15,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "gateway/http/http_message.h"
@@ -26,6 +27,9 @@ class HttpExchange {
   virtual ~HttpExchange() = default;
 
   virtual const HttpRequest& request() const = 0;
+
+  // The request's body, which request() has no longer from then on: what streams for minutes need not keep it so long.
+  virtual std::string TakeBody() = 0;
 
   // A whole answer. REQUIRES: nothing was sent yet.
   virtual void Send(HttpResponse response) = 0;

@@ -14,14 +14,20 @@ namespace headstart {
 
 using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
 
+// Of a client certificate that TLS has verified; empty without one.
+struct CertificateNames {
+  std::string common_name = {};        // the subject's
+  std::vector<std::string> uris = {};  // among its alternative names
+};
+
 struct HttpRequest {
   std::string method;   // as sent, such as "GET"; case matters
   std::string path;     // without the query, percent signs decoded
   std::string query;    // what follows the '?', as sent
   HttpHeaders headers;  // names in lower case, in the order they were sent
   std::string body;
-  std::string peer;                     // such as "ipv4:127.0.0.1:51234", as gRPC names peers
-  std::string client_certificate_name;  // over TLS, the name in the client's verified certificate; empty without one
+  std::string peer;  // such as "ipv4:127.0.0.1:51234", as gRPC names peers
+  CertificateNames certificate = {};
 
   // The first of that name, given in lower case; empty without one.
   std::string_view Header(std::string_view name) const {

@@ -102,20 +102,19 @@ void OpenAiCall::Begin(const SessionEvents::Started& started) {
   const ServiceContext& context = parts_.context;
   const Fingerprint fingerprint = context.engine.fingerprint();
   const bool is_chat = request_.api == OpenAiApi::kChatCompletions;
-  json_.emplace(CompletionJson::Head{.id = fmt::format("{}-{}", is_chat ? "chatcmpl" : "cmpl", started.request_id),
+  const std::string& given = request_.generate.request_id();  // always there with several choices
+  const std::string& id = given.empty() ? started.request_id : given;
+  json_.emplace(CompletionJson::Head{.id = fmt::format("{}-{}", is_chat ? "chatcmpl" : "cmpl", id),
                                      .created = absl::ToUnixSeconds(context.now()),
                                      .model = started.model,
                                      .fingerprint = fmt::format("fp_{:016x}", fingerprint.high)},
                 request_.api, request_.include_usage, request_.generate.logprobs(), context.engine.tokenizer());
-  headers_ = {{"x-request-id", started.request_id},
-              {"x-headstart-cached-tokens", std::to_string(started.split.cached_tokens())}};
+  headers_ = {{"x-request-id", id}, {"x-headstart-cached-tokens", std::to_string(started.split.cached_tokens())}};
   if (!request_.stream) return;
-  exchange_->StartStream({.content_type = "text/event-stream; charset=utf-8", .headers = [&] {
-                            HttpHeaders headers = headers_;
-                            headers.emplace_back("Cache-Control", "no-cache");
-                            headers.emplace_back("X-Accel-Buffering", "no");  // nginx would collect events otherwise
-                            return headers;
-                          }()});
+  HttpResponse head = {.content_type = "text/event-stream; charset=utf-8", .headers = headers_};
+  head.headers.emplace_back("Cache-Control", "no-cache");
+  head.headers.emplace_back("X-Accel-Buffering", "no");  // nginx would collect events otherwise
+  exchange_->StartStream(head);
 }
 
 void OpenAiCall::OnStarted(int choice, const SessionEvents::Started& started) {

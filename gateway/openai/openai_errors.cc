@@ -85,7 +85,6 @@ constexpr auto kFieldNames = std::to_array<std::pair<std::string_view, std::stri
     {"input.chat", "messages"},
     {"input.text.text", "prompt"},
     {"input.tokens.ids", "prompt"},
-    {"stop_token_ids", "stop"},
 });
 
 std::string OpenAiName(const std::string& field) {

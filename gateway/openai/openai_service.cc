@@ -31,6 +31,9 @@ Json ModelJson(const ServiceContext& context, absl::Time started) {
           {"max_model_len", context.engine.max_context_tokens()}};
 }
 
+// A folder's name, which becomes the model's, need not be UTF-8.
+std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
 // Ids of callers are taken when they are fit for logs and the account; a proxy's stranger ones are passed over.
 std::string RequestIdOf(const HttpRequest& request) {
   for (const std::string_view name : {"idempotency-key", "x-request-id"}) {
@@ -53,6 +56,11 @@ absl::StatusOr<Caller> AuthenticateHttp(const Authenticator& authenticator, cons
   identity.metadata.reserve(request.headers.size());
   for (const auto& [name, value] : request.headers) identity.metadata.emplace_back(name, value);
   identity.peer = request.peer;
+  const CertificateNames& certificate = request.certificate;
+  for (const auto& uri : certificate.uris) identity.certificate_names.push_back({CertificateNameKind::kUri, uri});
+  if (!certificate.common_name.empty()) {
+    identity.certificate_names.push_back({CertificateNameKind::kCommonName, certificate.common_name});
+  }
   return authenticator.Authenticate(identity);
 }
 
@@ -78,7 +86,7 @@ void OpenAiService::ListModels(HttpExchange& exchange) const {
   const auto caller = AuthenticateHttp(context_.authenticator, exchange.request());
   if (!caller.ok()) return exchange.Send(OpenAiErrorResponse(caller.status()));
   const Json list = {{"object", "list"}, {"data", {ModelJson(context_, started_)}}};
-  exchange.Send({.body = list.dump() + "\n"});
+  exchange.Send({.body = Dump(list)});
 }
 
 void OpenAiService::GetModel(HttpExchange& exchange) const {
@@ -86,7 +94,7 @@ void OpenAiService::GetModel(HttpExchange& exchange) const {
   if (!caller.ok()) return exchange.Send(OpenAiErrorResponse(caller.status()));
   const std::string name = exchange.request().path.substr(kModelsPath.size() + 1);
   if (auto status = CheckModel(context_, name); !status.ok()) return exchange.Send(OpenAiErrorResponse(status));
-  exchange.Send({.body = ModelJson(context_, started_).dump() + "\n"});
+  exchange.Send({.body = Dump(ModelJson(context_, started_))});
 }
 
 void OpenAiService::Complete(OpenAiApi api, std::shared_ptr<HttpExchange> exchange) const {
@@ -103,7 +111,7 @@ void OpenAiService::Complete(OpenAiApi api, std::shared_ptr<HttpExchange> exchan
 
 void OpenAiService::ParseAndStart(OpenAiApi api, const std::shared_ptr<HttpExchange>& exchange,
                                   const Caller& caller) const {
-  auto request = ParseOpenAiRequest(api, exchange->request().body, options_.max_choices);
+  auto request = ParseOpenAiRequest(api, exchange->TakeBody(), options_.max_choices);
   if (!request.ok()) return exchange->Send(OpenAiErrorResponse(request.status()));
   request->generate.set_request_id(RequestIdOf(exchange->request()));
   if (request->generate.request_id().empty() && request->choices > 1) {

@@ -48,7 +48,9 @@ class Player {
       usage.prompt_tokens = static_cast<int64_t>(submitted.request.prompt.size());
       usage.cached_device_tokens = usage.prompt_tokens - 1;
       submitted.sink->OnStarted(usage);
-      for (int i = 0; i < kTokens; ++i) submitted.sink->OnDelta({.text = " word", .tokens = {{.token = TokenId{7}}}});
+      for (int i = 0; i < kTokens; ++i) {
+        submitted.sink->OnDelta({.text = " word", .tokens = {{.token = TokenId{7}, .logprob = 0, .top = {}}}});
+      }
       usage.completion_tokens = kTokens;
       submitted.sink->OnFinished(FinishReason::kStop, usage, {});
     }
@@ -63,12 +65,14 @@ struct Served {
   std::unique_ptr<Authenticator> authenticator = OpenAuthenticator();
   NoObserver observer;
   std::unique_ptr<Accountant> accountant = NoAccount();
+  PromptHistory history{{}};
   WorkerPool workers{2, 1024};
   ServiceContext context{.engine = engine,
                          .authenticator = *authenticator,
                          .workers = workers,
                          .observer = observer,
                          .accountant = *accountant,
+                         .history = history,
                          .random = SystemRandom(),
                          .model_name = "demo",
                          .limits = {}};

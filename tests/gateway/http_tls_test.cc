@@ -44,7 +44,8 @@ class HttpTlsTest : public ::testing::Test {
   absl::Status Start() {
     HttpRouter router;
     router.Add("GET", "/who", [](const std::shared_ptr<HttpExchange>& exchange) {
-      exchange->Send({.body = "<" + exchange->request().client_certificate_name + ">"});
+      const CertificateNames& names = exchange->request().certificate;
+      exchange->Send({.body = fmt::format("<{}|{}>", names.common_name, fmt::join(names.uris, ","))});
     });
     router.Add("GET", "/stream", [](const std::shared_ptr<HttpExchange>& exchange) {
       exchange->StartStream({});
@@ -113,7 +114,7 @@ TEST_F(HttpTlsTest, Answers) {
   EXPECT_THAT(server_->url(), ::testing::StartsWith("https://127.0.0.1:"));
   const Seen seen = Ask("/who");
   EXPECT_EQ(seen.server_name, "first");
-  EXPECT_THAT(seen.answer, HasSubstr("<>"));
+  EXPECT_THAT(seen.answer, HasSubstr("<|>"));
   EXPECT_GT(Ask("/stream").answer.size(), 1'000'000u);
 }
 
@@ -150,9 +151,9 @@ TEST_F(HttpTlsTest, ClientsWithCertificatesAreNamed) {
   ASSERT_TRUE(Start().ok());
   const TestCertificate by_common_name = IssueTestCertificate(ca_, "tenant-a");
   const TestCertificate by_uri = IssueTestCertificate(ca_, "x", "URI:spiffe://cluster/tenant-b");
-  EXPECT_THAT(Ask("/who", &by_common_name).answer, HasSubstr("<tenant-a>"));
-  EXPECT_THAT(Ask("/who", &by_uri).answer, HasSubstr("<spiffe://cluster/tenant-b>"));
-  EXPECT_THAT(Ask("/who").answer, HasSubstr("<>"));
+  EXPECT_THAT(Ask("/who", &by_common_name).answer, HasSubstr("<tenant-a|>"));
+  EXPECT_THAT(Ask("/who", &by_uri).answer, HasSubstr("<x|spiffe://cluster/tenant-b>"));
+  EXPECT_THAT(Ask("/who").answer, HasSubstr("<|>"));
 }
 
 TEST_F(HttpTlsTest, ClientsWithoutOneOrOfAStrangersAreRefusedWhereTheyMustHaveOne) {
@@ -165,7 +166,7 @@ TEST_F(HttpTlsTest, ClientsWithoutOneOrOfAStrangersAreRefusedWhereTheyMustHaveOn
   const TestCertificate ours = IssueTestCertificate(ca_, "tenant-a");
   EXPECT_EQ(Ask("/who").answer, "");
   EXPECT_EQ(Ask("/who", &stranger).answer, "");
-  EXPECT_THAT(Ask("/who", &ours).answer, HasSubstr("<tenant-a>"));
+  EXPECT_THAT(Ask("/who", &ours).answer, HasSubstr("<tenant-a|>"));
 }
 
 TEST_F(HttpTlsTest, PlainTextAndSilenceAreCutOff) {

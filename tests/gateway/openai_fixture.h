@@ -79,12 +79,14 @@ class OpenAiApiTest : public ::testing::Test {
   std::unique_ptr<Authenticator> authenticator_;
   RecordingObserver observer_;
   RecordingAccountant accountant_;
+  PromptHistory history_{{}};
   WorkerPool workers_{2, 64};
   ServiceContext context_{.engine = engine_,
                           .authenticator = *authenticator_,
                           .workers = workers_,
                           .observer = observer_,
                           .accountant = accountant_,
+                          .history = history_,
                           .random = SystemRandom(),
                           .model_name = "demo",
                           .limits = {}};

@@ -40,6 +40,7 @@ int Serve(bool with_key) {
   const auto open = headstart::OpenAuthenticator();
   NoObserver observer;
   const auto accountant = headstart::NoAccount();
+  headstart::PromptHistory history({});
   headstart::WorkerPool workers(1, 64);
   headstart::ServiceContext context{
       .engine = **engine,
@@ -47,6 +48,7 @@ int Serve(bool with_key) {
       .workers = workers,
       .observer = observer,
       .accountant = *accountant,
+      .history = history,
       .random = headstart::SystemRandom(),
       .model_name = "demo",
       .limits = {}};

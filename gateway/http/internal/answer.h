@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/time/time.h"
@@ -36,6 +37,7 @@ class Answer final {
 
   // --- the handler's side
   const HttpRequest& request() const { return request_; }
+  std::string TakeBody() { return std::exchange(request_.body, {}); }
   void Send(const HttpResponse& response) ABSL_LOCKS_EXCLUDED(mutex_);
   void StartStream(const HttpResponse& head) ABSL_LOCKS_EXCLUDED(mutex_);
   bool Write(std::string_view bytes) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -66,7 +68,7 @@ class Answer final {
   bool Queue(std::string bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool has_body() const { return request_.method != "HEAD"; }
 
-  const HttpRequest request_;
+  HttpRequest request_;  // changed by the handler alone, in TakeBody
   const Policy policy_;
   const std::function<void()> wake_;
   const std::function<void()> cut_;
@@ -89,6 +91,7 @@ class AnswerHandle final : public HttpExchange {
   ~AnswerHandle() override { answer_->Abandon(); }
 
   const HttpRequest& request() const override { return answer_->request(); }
+  std::string TakeBody() override { return answer_->TakeBody(); }
   void Send(HttpResponse response) override { answer_->Send(response); }
   void StartStream(const HttpResponse& head) override { answer_->StartStream(head); }
   bool Write(std::string_view bytes) override { return answer_->Write(bytes); }

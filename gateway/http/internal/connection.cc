@@ -48,7 +48,7 @@ void Connection::Start() {
 void Connection::OnHandshake(boost::system::error_code error) {
   if (state_ == State::kClosed) return;
   if (error) return Abort();
-  certificate_name_ = transport_->PeerCertificateName();
+  certificate_ = transport_->PeerCertificate();
   state_ = State::kIdle;
   SetDeadline(options().idle_timeout);
   Read();
@@ -148,7 +148,7 @@ void Connection::OnRequest() {
   const bool is_http_1_0 = reader_->is_http_1_0();
   HttpRequest request = reader_->Take();
   request.peer = peer_;
-  request.client_certificate_name = certificate_name_;
+  request.certificate = certificate_;
   state_ = State::kAnswering;
   read_timer_.cancel();
   auto preliminary = Preliminary(request);

@@ -89,7 +89,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   const std::shared_ptr<const ConnectionContext> context_;
   const bool surplus_;
   std::function<void(Connection&)> closed_;
-  std::string certificate_name_;
+  CertificateNames certificate_;
 
   State state_ = State::kHandshake;
   boost::asio::steady_timer read_timer_;

@@ -25,7 +25,7 @@ class PlainTransportImpl final : public Transport {
     boost::system::error_code ignored;
     socket_.close(ignored);
   }
-  std::string PeerCertificateName() const override { return ""; }
+  CertificateNames PeerCertificate() const override { return {}; }
 
  private:
   StreamSocket socket_;

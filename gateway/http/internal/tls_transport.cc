@@ -1,7 +1,9 @@
 #include <openssl/x509v3.h>
 
 #include <boost/asio/ssl/stream.hpp>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "gateway/http/internal/transport.h"
 
@@ -15,16 +17,15 @@ std::string TextOf(const ASN1_STRING* text) {
   return {reinterpret_cast<const char*>(ASN1_STRING_get0_data(text)), static_cast<size_t>(ASN1_STRING_length(text))};
 }
 
-// The first URI or DNS name of the subject's alternative names.
-std::string AlternativeName(const X509* certificate) {
+std::vector<std::string> Uris(const X509* certificate) {
+  std::vector<std::string> uris;
   const Names names(static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)),
                     &GENERAL_NAMES_free);
   for (int i = 0; names != nullptr && i < sk_GENERAL_NAME_num(names.get()); ++i) {
     const GENERAL_NAME* name = sk_GENERAL_NAME_value(names.get(), i);
-    if (name->type == GEN_URI) return TextOf(name->d.uniformResourceIdentifier);
-    if (name->type == GEN_DNS) return TextOf(name->d.dNSName);
+    if (name->type == GEN_URI) uris.push_back(TextOf(name->d.uniformResourceIdentifier));
   }
-  return "";
+  return uris;
 }
 
 std::string CommonName(const X509* certificate) {
@@ -55,12 +56,11 @@ class TlsTransportImpl final : public Transport {
     boost::system::error_code ignored;
     stream_.next_layer().close(ignored);
   }
-  std::string PeerCertificateName() const override {
+  CertificateNames PeerCertificate() const override {
     auto* ssl = const_cast<TlsTransportImpl*>(this)->stream_.native_handle();
     const Certificate certificate(SSL_get1_peer_certificate(ssl), &X509_free);
-    if (certificate == nullptr || SSL_get_verify_result(ssl) != X509_V_OK) return "";
-    const std::string name = AlternativeName(certificate.get());
-    return name.empty() ? CommonName(certificate.get()) : name;
+    if (certificate == nullptr || SSL_get_verify_result(ssl) != X509_V_OK) return {};
+    return {.common_name = CommonName(certificate.get()), .uris = Uris(certificate.get())};
   }
 
  private:

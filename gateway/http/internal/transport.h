@@ -13,7 +13,8 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <string>
+
+#include "gateway/http/http_message.h"
 
 namespace headstart {
 
@@ -29,7 +30,7 @@ class Transport {
   virtual void Write(boost::asio::const_buffer bytes, Done done) = 0;    // as many as there is room for
   virtual void EndOutput() = 0;  // what was written arrives, then the end; reading goes on
   virtual void Close() = 0;      // what is under way ends with an error
-  virtual std::string PeerCertificateName() const = 0;
+  virtual CertificateNames PeerCertificate() const = 0;
 };
 
 std::unique_ptr<Transport> PlainTransport(StreamSocket socket);
