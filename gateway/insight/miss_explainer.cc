@@ -47,31 +47,37 @@ bool Misses(const RememberedPrompt& prompt) {
   return prompt.miss_reason != MissReason::kNone && prompt.miss_reason != MissReason::kShorterThanBlock;
 }
 
-// A prompt that others continue is a miss like others, but says nothing about a place.
+// What such a prompt shares with earlier ones had been there.
+bool WasCachedOnce(MissReason reason) {
+  return reason == MissReason::kEvicted || reason == MissReason::kExpired || reason == MissReason::kTierError;
+}
+
+// A prompt that is a beginning of others is a miss like others, but says nothing about a place.
 bool SaysWhere(const RememberedPrompt& prompt, const PromptTrie::Place& place) {
-  if (!place.differs() || place.common_tokens == 0) return false;
-  return prompt.miss_reason == MissReason::kDiverged || prompt.miss_reason == MissReason::kNew;
+  return place.differs() && place.common_tokens > 0 && prompt.miss_reason != MissReason::kCachingOff;
 }
 
-MissGroup& GroupOf(MissReason reason, std::map<MissReason, MissGroup>& groups) {
-  MissGroup& group = groups[reason];
-  group.reason = reason;
-  return group;
+void Count(const RememberedPrompt& prompt, int64_t computed_tokens, std::map<MissReason, MissGroup>& groups) {
+  if (computed_tokens <= 0) return;
+  MissGroup& group = groups[prompt.miss_reason];
+  group.reason = prompt.miss_reason;
+  ++group.requests;
+  group.computed_tokens += computed_tokens;
 }
 
+// Up to the place the reason is the cache's, from there on the prompt's.
 Places FindPlaces(const RememberedPrompts& prompts, std::map<MissReason, MissGroup>& others) {
   Places places;
   for (const Prompt& prompt : prompts) {
     const PromptTrie::Place place = places.trie.Insert(prompt->tokens);
     if (!Misses(*prompt)) continue;
-    if (SaysWhere(*prompt, place)) {
-      const TokenId taken = prompt->tokens[static_cast<size_t>(place.common_tokens)];
-      places.partings[place.node].push_back({prompt, place, AnotherWay(places.trie, place, taken)});
+    if (!SaysWhere(*prompt, place)) {
+      Count(*prompt, prompt->computed_tokens(), others);
       continue;
     }
-    MissGroup& group = GroupOf(prompt->miss_reason, others);
-    ++group.requests;
-    group.computed_tokens += prompt->computed_tokens();
+    const TokenId taken = prompt->tokens[static_cast<size_t>(place.common_tokens)];
+    places.partings[place.node].push_back({prompt, place, AnotherWay(places.trie, place, taken)});
+    if (WasCachedOnce(prompt->miss_reason)) Count(*prompt, place.common_tokens - prompt->cached_tokens, others);
   }
   return places;
 }

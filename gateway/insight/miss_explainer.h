@@ -1,5 +1,6 @@
 // Why recent prompts missed: grouped by the place at which they left the way of earlier prompts, or by reason where
-// there is no such place.
+// there is no such place. A prompt that left it, and whose beginning had been evicted, is in two groups: with what it
+// shares in the one, with the rest in the other.
 //
 // Thread-safety: a pure function. It takes time with the tokens of all prompts: not for gRPC's threads.
 

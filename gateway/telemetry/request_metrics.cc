@@ -23,8 +23,9 @@ constexpr std::array<double, 11> kTokens = {1, 4, 16, 64, 256, 1024, 4096, 16384
 
 constexpr std::array<const char*, 5> kSourceNames = {"device", "host", "disk", "remote", "computed"};
 constexpr std::array<const char*, 5> kOutcomeNames = {"stop", "length", "cancelled", "deadline", "shutdown"};
-constexpr std::array<const char*, 8> kReasonNames = {"none",    "new",     "shorter_than_block", "diverged",
-                                                     "evicted", "expired", "caching_off",        "other_tenant"};
+// As MissReason.
+constexpr auto kReasonNames = std::to_array<const char*>({"none", "new", "shorter_than_block", "diverged", "evicted",
+                                                          "expired", "caching_off", "tier_error", "other_tenant"});
 constexpr std::array<const char*, 3> kWarmthNames = {"miss", "partial", "hit"};
 
 // A hit: at least half of the prompt came from the cache.
@@ -196,6 +197,7 @@ void RequestMetrics::CollectMisses(const Numbers& numbers, Families& families) {
   auto& misses = families.emplace_back(
       CounterFamily("headstart_cache_misses_total",
                     "Requests by why the cache did not cover more of the prompt; none: it covered all it can"));
+  static_assert(kReasonNames.size() == kReasons);
   for (size_t i = 0; i < kReasons; ++i) AddCounter(misses, {{"reason", kReasonNames[i]}}, numbers.misses[i]);
 }
 

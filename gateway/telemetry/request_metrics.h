@@ -47,7 +47,7 @@ class RequestMetrics final : public RequestObserver, public BillingObserver, pub
  private:
   static constexpr int kSources = 5;   // device, host, disk, remote, computed
   static constexpr int kOutcomes = 5;  // as FinishReason
-  static constexpr int kReasons = 8;   // as MissReason
+  static constexpr int kReasons = static_cast<int>(MissReason::kOtherTenant) + 1;
   static constexpr int kWarmths = 3;   // miss, partial, hit
 
   struct Money {

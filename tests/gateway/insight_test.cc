@@ -119,6 +119,20 @@ TEST(MissExplainerTest, OtherReasonsAreGroupedByThemselves) {
   EXPECT_THAT(ExplainMisses({}, 10), IsEmpty());
 }
 
+// What an evicted beginning cost, and what a changing part behind it costs in any case, are told apart.
+TEST(MissExplainerTest, EvictionExplainsOnlyWhatIsShared) {
+  const RememberedPrompts prompts = {Prompt(Tokens(1, 40) + Tokens(100, 60), MissReason::kNew),
+                                     Prompt(Tokens(1, 40) + Tokens(300, 60), MissReason::kEvicted, 5)};
+  const auto groups = ExplainMisses(prompts, 10);
+  ASSERT_THAT(groups, SizeIs(3));
+  EXPECT_EQ(groups[0].reason, MissReason::kNew);
+  EXPECT_EQ(groups[1].reason, MissReason::kDiverged);
+  EXPECT_EQ(groups[1].token, 40);
+  EXPECT_EQ(groups[1].computed_tokens, 60);
+  EXPECT_EQ(groups[2].reason, MissReason::kEvicted);
+  EXPECT_EQ(groups[2].computed_tokens, 35);
+}
+
 TEST(MissExplainerTest, TokensSameAgain) {
   EXPECT_EQ(TokensSameAgain(Tokens(1, 1) + Tokens(100, 50), Tokens(2, 1) + Tokens(100, 50)), 50);
   EXPECT_EQ(TokensSameAgain(Tokens(1, 3) + Tokens(100, 50), Tokens(5, 1) + Tokens(100, 40)), 40);

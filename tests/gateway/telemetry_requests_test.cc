@@ -146,6 +146,7 @@ TEST_F(RequestMetricsTest, OutcomesKindsAndReasons) {
   EXPECT_EQ(samples.at("headstart_requests_total{tenant=\"acme\",kind=\"create_prefix\",outcome=\"length\"}"), 1);
   EXPECT_EQ(samples.at("headstart_cache_misses_total{reason=\"diverged\"}"), 1);
   EXPECT_EQ(samples.at("headstart_cache_misses_total{reason=\"other_tenant\"}"), 2);
+  EXPECT_EQ(samples.at("headstart_cache_misses_total{reason=\"tier_error\"}"), 0);
   EXPECT_EQ(samples.at("headstart_request_duration_seconds_count"), 2);
 }
 

@@ -49,7 +49,8 @@ async function refuses(provider) {
   });
 }
 
-run(() => withServer([], async (baseURL) => {
+run(() => withServer([], async (url) => {
+  const baseURL = `${url}/v1`;
   const provider = createOpenAICompatible({name: 'headstart', baseURL, includeUsage: true});
   for (const test of [generates, streams, cancels]) await test(provider('demo'));
   await refuses(provider);

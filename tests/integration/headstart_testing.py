@@ -34,7 +34,7 @@ class Server:
 
     def __init__(self, *arguments):
         self.process = subprocess.Popen(
-            [BINARY, "serve", "--listen", "127.0.0.1:0", *arguments],
+            [BINARY, "serve", "--listen", "127.0.0.1:0", "--http-listen", "127.0.0.1:0", *arguments],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.log = []
         self._log_grew = threading.Condition()

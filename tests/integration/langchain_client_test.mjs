@@ -38,7 +38,8 @@ async function takesTools(model) {
   assert.strictEqual(answer.tool_calls.length, 0);
 }
 
-run(() => withServer([], async (baseURL) => {
+run(() => withServer([], async (url) => {
+  const baseURL = `${url}/v1`;
   const model = makeModel(baseURL);
   for (const test of [invokes, streams, cancels, takesTools]) await test(model);
   await assert.rejects(makeModel(baseURL, {model: 'other'}).invoke('x'), /other/);

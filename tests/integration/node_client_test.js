@@ -24,7 +24,7 @@ const grpc = load('@grpc/grpc-js');
 const protoLoader = load('@grpc/proto-loader');
 
 function startServer() {
-  const server = spawn(process.env.HEADSTART_BINARY, ['serve', '--listen', '127.0.0.1:0'], {stdio: ['ignore', 'pipe', 'ignore']});
+  const server = spawn(process.env.HEADSTART_BINARY, ['serve', '--listen', '127.0.0.1:0', '--http-listen', '127.0.0.1:0'], {stdio: ['ignore', 'pipe', 'ignore']});
   return new Promise((resolve, reject) => {
     server.on('exit', (code) => reject(new Error(`server ended with ${code}`)));
     server.stdout.once('data', (data) => resolve({server, address: /serving \S+ at (\S+)/.exec(data)[1]}));

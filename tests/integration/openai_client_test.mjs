@@ -1,7 +1,7 @@
 // OpenAI's own client for JavaScript: whole answers, streams, cancelling, cached tokens, errors.
 
 import assert from 'node:assert';
-import {load, recorded, run, withServer} from './openai_testing.mjs';
+import {load, recorded, run, withKeys, withServer} from './openai_testing.mjs';
 
 const OpenAI = load('openai').default;
 const ask = {model: 'demo', messages: recorded.messages, temperature: 0};
@@ -66,17 +66,19 @@ async function refuses(client) {
   await assert.rejects(client.chat.completions.create(long), {code: 'context_length_exceeded'});
 }
 
-async function checksKeys(baseURL) {
+async function checksKeys(url, {user}) {
+  const baseURL = `${url}/v1`;
   const wrong = new OpenAI({baseURL, apiKey: 'wrong', maxRetries: 0});
   await assert.rejects(wrong.models.list(), OpenAI.AuthenticationError);
-  const right = new OpenAI({baseURL, apiKey: 'secret', maxRetries: 0});
+  const right = new OpenAI({baseURL, apiKey: user, maxRetries: 0});
   assert.strictEqual((await right.models.retrieve('demo')).id, 'demo');
 }
 
 run(async () => {
-  await withServer([], async (baseURL) => {
+  await withServer([], async (url) => {
+    const baseURL = `${url}/v1`;
     const client = new OpenAI({baseURL, apiKey: 'none', maxRetries: 0});
     for (const test of [answers, streams, completes, cancels, refuses]) await test(client);
   });
-  await withServer(['--key'], checksKeys);
+  await withKeys([], checksKeys);
 });

@@ -104,6 +104,8 @@ absl::StatusOr<std::unique_ptr<LedgerDatabase>> LedgerDatabase::Open(rocksdb::En
                                                                  {"ids", FamilyOptions()},
                                                                  {"hours", SumOptions()}};
   std::unique_ptr<LedgerDatabase> opened(new LedgerDatabase);
+  // RocksDB would make it too, and call it an error that it was not there.
+  env.CreateDirIfMissing(path).PermitUncheckedError();
   rocksdb::DB* db = nullptr;
   const auto status = rocksdb::DB::Open(DatabaseOptions(env, opened->failed_, std::move(on_error)), path, families,
                                         &opened->families_, &db);
