@@ -118,21 +118,39 @@ void Add(const Parting& parting, MissGroup& group) {
                                                   From(parting.other, parting.place.common_tokens));
 }
 
-std::vector<MissGroup> GroupByPlace(const Places& places) {
-  std::map<NodeId, MissGroup> groups;
+// Places that are one, and the one of them that most prompts left: where the part begins that changes.
+struct OnePlaceParts {
+  std::vector<NodeId> nodes;
+  NodeId busiest = PromptTrie::kRoot;
+};
+
+std::map<NodeId, OnePlaceParts> JoinPlaces(const Places& places) {
+  std::map<NodeId, OnePlaceParts> joined;
   for (const auto& [node, partings] : places.partings) {
-    MissGroup& group = groups[OnePlace(places, node)];
-    for (const Parting& parting : partings) Add(parting, group);
+    OnePlaceParts& parts = joined[OnePlace(places, node)];
+    const auto busiest = places.partings.find(parts.busiest);
+    if (busiest == places.partings.end() || partings.size() > busiest->second.size()) parts.busiest = node;
+    parts.nodes.push_back(node);
   }
-  std::vector<MissGroup> result;
-  for (auto& [node, group] : groups) {
-    group.reason = MissReason::kDiverged;
-    group.token = places.trie.end(node);
-    AddBefore(places.trie, node, group);
-    AddWays(places.trie, node, group);
-    result.push_back(std::move(group));
+  return joined;
+}
+
+MissGroup ToGroup(const Places& places, const OnePlaceParts& parts) {
+  MissGroup group;
+  group.reason = MissReason::kDiverged;
+  for (const NodeId node : parts.nodes) {
+    for (const Parting& parting : places.partings.at(node)) Add(parting, group);
   }
-  return result;
+  group.token = places.trie.end(parts.busiest);
+  AddBefore(places.trie, parts.busiest, group);
+  AddWays(places.trie, parts.busiest, group);
+  return group;
+}
+
+std::vector<MissGroup> GroupByPlace(const Places& places) {
+  std::vector<MissGroup> groups;
+  for (const auto& [top, parts] : JoinPlaces(places)) groups.push_back(ToGroup(places, parts));
+  return groups;
 }
 
 }  // namespace

@@ -272,7 +272,7 @@ TEST_P(EngineTiers, ARegisteredPrefixIsComputedPinnedAndOutlivesARestart) {
   EXPECT_EQ(all.Get()[0].scope, listed.Get()[0].scope);
 
   Called<FlushReport> flushed;
-  engine->Flush([&](const FlushReport& report) { flushed(report); });
+  engine->Flush([&](const absl::StatusOr<FlushReport>& report) { flushed(report.value()); });
   EXPECT_EQ(flushed.Get().prefixes, 1);
   EXPECT_GE(flushed.Get().blocks, 4);
   EXPECT_EQ(Complete(*engine, prompt)->usage.cached_tokens(), 0);

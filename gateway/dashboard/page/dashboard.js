@@ -174,7 +174,7 @@ function tokenDataset(source) {
 }
 
 function lineDataset(label, name) {
-  return { label, data: [], borderColor: color(name), backgroundColor: color(name), borderWidth: 2, pointRadius: 0,
+  return { label, data: [], borderColor: color(name), backgroundColor: color(name), borderWidth: 2, pointRadius: 2,
            spanGaps: true, tension: 0.2 };
 }
 
