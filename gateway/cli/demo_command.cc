@@ -11,6 +11,7 @@
 #include "gateway/cli/model_opener.h"
 #include "gateway/cli/report.h"
 #include "gateway/demo/inventory.h"
+#include "gateway/services/request_observer.h"
 #include "gateway/serving/service_host.h"
 
 namespace headstart {

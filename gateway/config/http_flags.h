@@ -6,7 +6,7 @@
 
 #include "CLI/App.hpp"
 #include "gateway/http/http_server.h"
-#include "gateway/openai/openai_service.h"
+#include "gateway/openai/openai_options.h"
 
 namespace headstart {
 

@@ -14,17 +14,13 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "gateway/http/router.h"
+#include "gateway/openai/openai_options.h"
 #include "gateway/openai/openai_request.h"
 #include "gateway/openai/tool_call_format.h"
 #include "gateway/services/input_encoder.h"
 #include "gateway/services/service_context.h"
 
 namespace headstart {
-
-struct OpenAiOptions {
-  int max_choices = 8;  // the most that n may be
-  ToolCallFormatChoice tool_call_format = ToolCallFormatChoice::kAuto;
-};
 
 // Who calls: the headers are what gRPC's metadata are.
 absl::StatusOr<Caller> AuthenticateHttp(const Authenticator& authenticator, const HttpRequest& request);

@@ -9,12 +9,10 @@
 #include <string_view>
 
 #include "engine/text/template/chat_template.h"
+#include "gateway/openai/openai_options.h"
 #include "gateway/openai/tool_call_parser.h"
 
 namespace headstart {
-
-// What --tool-call-format says.
-enum class ToolCallFormatChoice { kAuto, kHermes, kLlama3, kMistral, kNone };
 
 // Has the template render a conversation in which the assistant calls a tool: how it writes that call down is how the
 // model was taught to write them. kNone when the template does not write it, or in a way that is not known.

@@ -4,9 +4,23 @@
 #include <utility>
 
 #include "fmt/format.h"
+#include "gateway/accounting/accountant.h"
+#include "gateway/dashboard/activity.h"
+#include "gateway/dashboard/dashboard_service.h"
+#include "gateway/ledger/ledger.h"
 #include "gateway/openai/openai_errors.h"
+#include "gateway/openai/openai_service.h"
 #include "gateway/server/listen_address.h"
+#include "gateway/services/admin_service.h"
 #include "gateway/services/call_guard.h"
+#include "gateway/services/inference_service.h"
+#include "gateway/services/prefix_service.h"
+#include "gateway/services/usage_service.h"
+#include "gateway/services/worker_pool.h"
+#include "gateway/telemetry/engine_metrics.h"
+#include "gateway/telemetry/metrics_page.h"
+#include "gateway/telemetry/request_metrics.h"
+#include "prometheus/collectable.h"
 
 namespace headstart {
 namespace {
@@ -45,104 +59,141 @@ absl::Status ServiceHost::CheckOptions(const ServiceHostOptions& options, const 
   return CheckHttpServerOptions(options.http);
 }
 
-absl::StatusOr<std::unique_ptr<ServiceHost>> ServiceHost::Start(std::unique_ptr<Engine> engine,
-                                                                const ServiceHostOptions& options,
-                                                                const ServiceHostParts& parts, RandomSource random) {
-  if (auto status = CheckOptions(options, parts.authenticator); !status.ok()) return status;
-  std::unique_ptr<ServiceHost> host(new ServiceHost(std::move(engine), options, parts, std::move(random)));
-  if (auto status = host->StartGrpc(options.grpc); !status.ok()) return status;
-  if (!ServesHttp(options)) return host;
-  if (auto status = host->StartHttp(ForHttp(options, parts.authenticator)); !status.ok()) return status;
-  return host;
-}
+struct ServiceHost::State {
+  State(std::unique_ptr<Engine> engine_to_serve, const ServiceHostOptions& options, const ServiceHostParts& host_parts,
+        RandomSource random);
+  ~State();
 
-ServiceHost::ServiceHost(std::unique_ptr<Engine> engine, const ServiceHostOptions& options,
-                         const ServiceHostParts& parts, RandomSource random)
-    : parts_(parts),
-      open_metrics_(options.open_metrics),
-      engine_(std::move(engine)),
-      workers_(options.tokenizer_threads, static_cast<size_t>(options.max_tokenizer_queue)),
-      history_(options.history),
-      context_{.engine = *engine_,
-               .authenticator = parts.authenticator,
-               .workers = workers_,
-               .observer = parts.observer,
-               .accountant = parts.accountant,
-               .history = history_,
-               .random = std::move(random),
-               .model_name = options.model_name.empty() ? engine_->config().name : options.model_name,
-               .limits = options.limits,
-               .max_unread_bytes = options.max_unread_bytes},
-      inference_(context_),
-      prefixes_(context_),
-      admin_(context_),
-      openai_(context_, options.openai) {
-  if (parts.ledger != nullptr) usage_ = std::make_unique<UsageService>(context_, *parts.ledger);
-  if (parts.activity != nullptr) dashboard_ = std::make_unique<DashboardService>(context_, *parts.activity);
+  absl::Status StartGrpc(const GrpcServerOptions& options);
+  absl::Status StartHttp(const HttpServerOptions& options);
+  HttpRouter Routes();
+  void SendMetrics(HttpExchange& exchange) const;
+
+  const ServiceHostParts parts;
+  const bool open_metrics;
+  std::unique_ptr<Engine> engine;
+  WorkerPool workers;
+  PromptHistory history;
+  ServiceContext context;
+  InferenceService inference;
+  PrefixService prefixes;
+  AdminService admin;
+  std::unique_ptr<UsageService> usage;
+  OpenAiService openai;
+  std::unique_ptr<DashboardService> dashboard;
+  std::unique_ptr<EngineMetrics> engine_metrics;
+  std::unique_ptr<MetricsPage> metrics_page;
+  std::unique_ptr<GrpcServer> server;
+  std::unique_ptr<HttpServer> http;
+};
+
+ServiceHost::State::State(std::unique_ptr<Engine> engine_to_serve, const ServiceHostOptions& options,
+                          const ServiceHostParts& host_parts, RandomSource random)
+    : parts(host_parts),
+      open_metrics(options.open_metrics),
+      engine(std::move(engine_to_serve)),
+      workers(options.tokenizer_threads, static_cast<size_t>(options.max_tokenizer_queue)),
+      history(options.history),
+      context{.engine = *engine,
+              .authenticator = parts.authenticator,
+              .workers = workers,
+              .observer = parts.observer,
+              .accountant = parts.accountant,
+              .history = history,
+              .random = std::move(random),
+              .model_name = options.model_name.empty() ? engine->config().name : options.model_name,
+              .limits = options.limits,
+              .max_unread_bytes = options.max_unread_bytes},
+      inference(context),
+      prefixes(context),
+      admin(context),
+      openai(context, options.openai) {
+  if (parts.ledger != nullptr) usage = std::make_unique<UsageService>(context, *parts.ledger);
+  if (parts.activity != nullptr) dashboard = std::make_unique<DashboardService>(context, *parts.activity);
   if (parts.metrics == nullptr) return;
-  engine_metrics_ = std::make_unique<EngineMetrics>(*engine_, *parts.metrics, context_.model_name);
-  std::vector<const prometheus::Collectable*> sources = {parts.metrics, engine_metrics_.get()};
+  engine_metrics = std::make_unique<EngineMetrics>(*engine, *parts.metrics, context.model_name);
+  std::vector<const prometheus::Collectable*> sources = {parts.metrics, engine_metrics.get()};
   sources.insert(sources.end(), parts.further_metrics.begin(), parts.further_metrics.end());
-  metrics_page_ = std::make_unique<MetricsPage>(std::move(sources));
+  metrics_page = std::make_unique<MetricsPage>(std::move(sources));
 }
 
-absl::Status ServiceHost::StartGrpc(const GrpcServerOptions& options) {
-  std::vector<NamedService> services = {{&inference_, std::string(v1::InferenceService::service_full_name())},
-                                        {&prefixes_, std::string(v1::PrefixService::service_full_name())},
-                                        {&admin_, std::string(v1::AdminService::service_full_name())}};
-  if (usage_) services.push_back({usage_.get(), std::string(v1::UsageService::service_full_name())});
-  auto server = GrpcServer::Start(options, services);
-  if (!server.ok()) return server.status();
-  server_ = *std::move(server);
+// The servers first, so that no call is left; then the engine, whose last events still reach the context.
+ServiceHost::State::~State() {
+  http.reset();
+  server.reset();
+  engine.reset();
+}
+
+absl::Status ServiceHost::State::StartGrpc(const GrpcServerOptions& options) {
+  std::vector<NamedService> services = {{&inference, std::string(v1::InferenceService::service_full_name())},
+                                        {&prefixes, std::string(v1::PrefixService::service_full_name())},
+                                        {&admin, std::string(v1::AdminService::service_full_name())}};
+  if (usage) services.push_back({usage.get(), std::string(v1::UsageService::service_full_name())});
+  auto started = GrpcServer::Start(options, services);
+  if (!started.ok()) return started.status();
+  server = *std::move(started);
   return absl::OkStatus();
 }
 
-HttpRouter ServiceHost::Routes() {
+HttpRouter ServiceHost::State::Routes() {
   HttpRouter router;
-  openai_.AddTo(router);
-  if (dashboard_) dashboard_->AddTo(router);
-  if (metrics_page_) {
+  openai.AddTo(router);
+  if (dashboard) dashboard->AddTo(router);
+  if (metrics_page) {
     router.Add("GET", "/metrics", [this](const std::shared_ptr<HttpExchange>& exchange) { SendMetrics(*exchange); });
   }
   return router;
 }
 
 // They name tenants, and say what each of them does.
-void ServiceHost::SendMetrics(HttpExchange& exchange) const {
-  if (!open_metrics_) {
-    const auto caller = AuthenticateHttp(parts_.authenticator, exchange.request());
+void ServiceHost::State::SendMetrics(HttpExchange& exchange) const {
+  if (!open_metrics) {
+    const auto caller = AuthenticateHttp(parts.authenticator, exchange.request());
     absl::Status status = caller.status();
     if (caller.ok()) status = RequireOperator(*caller, "metrics");
     if (!status.ok()) return exchange.Send(OpenAiErrorResponse(status));
   }
-  exchange.Send({.content_type = MetricsPage::kContentType, .body = metrics_page_->Render()});
+  exchange.Send({.content_type = MetricsPage::kContentType, .body = metrics_page->Render()});
 }
 
-absl::Status ServiceHost::StartHttp(const HttpServerOptions& options) {
-  auto server = HttpServer::Start(options, Routes());
-  if (!server.ok()) return server.status();
-  http_ = *std::move(server);
+absl::Status ServiceHost::State::StartHttp(const HttpServerOptions& options) {
+  auto started = HttpServer::Start(options, Routes());
+  if (!started.ok()) return started.status();
+  http = *std::move(started);
   return absl::OkStatus();
 }
 
-// The servers first, so that no call is left; then the engine, whose last events still reach the context.
-ServiceHost::~ServiceHost() {
-  http_.reset();
-  server_.reset();
-  engine_.reset();
+absl::StatusOr<std::unique_ptr<ServiceHost>> ServiceHost::Start(std::unique_ptr<Engine> engine,
+                                                                const ServiceHostOptions& options,
+                                                                const ServiceHostParts& parts, RandomSource random) {
+  if (auto status = CheckOptions(options, parts.authenticator); !status.ok()) return status;
+  std::unique_ptr<ServiceHost> host(
+      new ServiceHost(std::make_unique<State>(std::move(engine), options, parts, std::move(random))));
+  if (auto status = host->state_->StartGrpc(options.grpc); !status.ok()) return status;
+  if (!ServesHttp(options)) return host;
+  if (auto status = host->state_->StartHttp(ForHttp(options, parts.authenticator)); !status.ok()) return status;
+  return host;
 }
 
+ServiceHost::ServiceHost(std::unique_ptr<State> state) : state_(std::move(state)) {}
+ServiceHost::~ServiceHost() = default;
+
+Engine& ServiceHost::engine() { return *state_->engine; }
+GrpcServer& ServiceHost::server() { return *state_->server; }
+HttpServer* ServiceHost::http() { return state_->http.get(); }
+const std::string& ServiceHost::model_name() const { return state_->context.model_name; }
+
 void ServiceHost::Drain(std::function<void()> drained) {
-  server_->SetServing(false);
-  if (http_) http_->SetServing(false);
-  context_.stopping = true;
-  engine_->Drain(std::move(drained));
+  state_->server->SetServing(false);
+  if (state_->http) state_->http->SetServing(false);
+  state_->context.stopping = true;
+  state_->engine->Drain(std::move(drained));
 }
 
 void ServiceHost::Shutdown(absl::Duration grace) {
   const absl::Time end = absl::Now() + grace;
-  server_->Shutdown(grace);
-  if (http_) http_->Shutdown(std::max(absl::ZeroDuration(), end - absl::Now()));
+  state_->server->Shutdown(grace);
+  if (state_->http) state_->http->Shutdown(std::max(absl::ZeroDuration(), end - absl::Now()));
 }
 
 }  // namespace headstart

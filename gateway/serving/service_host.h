@@ -13,26 +13,27 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "engine/engine.h"
 #include "gateway/auth/authenticator.h"
-#include "gateway/dashboard/activity.h"
-#include "gateway/dashboard/dashboard_service.h"
 #include "gateway/http/http_server.h"
-#include "gateway/ledger/ledger.h"
-#include "gateway/openai/openai_service.h"
+#include "gateway/insight/prompt_history.h"
+#include "gateway/openai/openai_options.h"
 #include "gateway/server/grpc_server.h"
-#include "gateway/services/admin_service.h"
-#include "gateway/services/inference_service.h"
-#include "gateway/services/prefix_service.h"
+#include "gateway/services/limits.h"
 #include "gateway/services/random_source.h"
-#include "gateway/services/usage_service.h"
-#include "gateway/services/worker_pool.h"
-#include "gateway/telemetry/engine_metrics.h"
-#include "gateway/telemetry/metrics_page.h"
-#include "gateway/telemetry/request_metrics.h"
-#include "prometheus/collectable.h"
+
+namespace prometheus {
+class Collectable;
+}
 
 namespace headstart {
+
+class Accountant;
+class Activity;
+class Ledger;
+class RequestMetrics;
+class RequestObserver;
 
 struct ServiceHostOptions {
   GrpcServerOptions grpc = {};
@@ -81,36 +82,17 @@ class ServiceHost {
   // Takes no more calls; what clients still have to read gets up to `grace`.
   void Shutdown(absl::Duration grace);
 
-  Engine& engine() { return *engine_; }
-  GrpcServer& server() { return *server_; }
-  HttpServer* http() { return http_.get(); }  // null without one
-  const std::string& model_name() const { return context_.model_name; }
+  Engine& engine();
+  GrpcServer& server();
+  HttpServer* http();  // null without one
+  const std::string& model_name() const;
 
  private:
-  ServiceHost(std::unique_ptr<Engine> engine, const ServiceHostOptions& options, const ServiceHostParts& parts,
-              RandomSource random);
+  struct State;  // what is put together, in the order in which it depends on each other
 
-  absl::Status StartGrpc(const GrpcServerOptions& options);
-  absl::Status StartHttp(const HttpServerOptions& options);
-  HttpRouter Routes();
-  void SendMetrics(HttpExchange& exchange) const;
+  explicit ServiceHost(std::unique_ptr<State> state);
 
-  const ServiceHostParts parts_;
-  const bool open_metrics_;
-  std::unique_ptr<Engine> engine_;
-  WorkerPool workers_;
-  PromptHistory history_;
-  ServiceContext context_;
-  InferenceService inference_;
-  PrefixService prefixes_;
-  AdminService admin_;
-  std::unique_ptr<UsageService> usage_;
-  OpenAiService openai_;
-  std::unique_ptr<DashboardService> dashboard_;
-  std::unique_ptr<EngineMetrics> engine_metrics_;
-  std::unique_ptr<MetricsPage> metrics_page_;
-  std::unique_ptr<GrpcServer> server_;
-  std::unique_ptr<HttpServer> http_;
+  const std::unique_ptr<State> state_;
 };
 
 }  // namespace headstart

@@ -6,9 +6,11 @@ build=$1
 shift
 usage() {
   cat <<'TEXT'
-Usage: ./dev bench [model|store|kernels|all] [compare.py's arguments]
+Usage: ./dev bench [model|store|tiers|kernels|gateway|all] [compare.py's arguments]
 
   store     the prefix store: look-ups in large trees, publication, eviction
+  tiers     host memory and disk, against memcpy and plain files
+  gateway   what the gateway costs a warm request over gRPC and HTTP; the ledger; a scrape of the metrics
   kernels   the CPU kernels: matrix products by weight type, attention
   model     a seeded model of shape qwen3-0.6b in bf16 and Q8_0: prefill, decode, cold and warm time to first token;
             with --peer PATH, llama.cpp's llama-bench beside it on the same files
@@ -20,6 +22,12 @@ part=${1:-all}
 [ $# -eq 0 ] || shift
 
 store() { "$build/tests/bench/prefix_store_benchmark"; }
+tiers() { "$build/tests/bench/tier_benchmark"; }
+gateway() {
+  "$build/tests/bench/gateway_benchmark"
+  "$build/tests/bench/ledger_benchmark"
+  "$build/tests/bench/telemetry_benchmark"
+}
 kernels() { "$build/tests/bench/kernels_benchmark"; }
 
 model() {
@@ -36,9 +44,11 @@ model() {
 
 case "$part" in
   store) store ;;
+  tiers) tiers ;;
+  gateway) gateway ;;
   kernels) kernels ;;
   model) model "$@" ;;
-  all) store; kernels; model "$@" ;;
+  all) store; tiers; gateway; kernels; model "$@" ;;
   --help | -h | help) usage ;;
   *) echo "bench: unknown part '$part'" >&2; usage >&2; exit 2 ;;
 esac

@@ -12,7 +12,9 @@
 
 #include "absl/base/thread_annotations.h"
 #include "engine/mutex.h"
+#include "gateway/accounting/accountant.h"
 #include "gateway/errors/type_url.h"
+#include "gateway/services/request_observer.h"
 #include "gateway/serving/service_host.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"

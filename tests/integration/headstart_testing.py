@@ -43,6 +43,12 @@ class Server:
         found = re.search(r"serving \S+ at (\S+)", ready)
         assert found, f"no ready line, but {ready!r}; log: {self.log}"
         self.address = found.group(1)
+        self.url = None
+        while self.url is None:
+            line = self.process.stdout.readline()
+            assert line, f"no HTTP address; log: {self.log}"
+            if found := re.search(r"dashboard: (\S+)/", line):
+                self.url = found.group(1)
 
     def _read_log(self):
         for line in self.process.stderr:

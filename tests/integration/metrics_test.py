@@ -17,7 +17,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-from headstart_testing import BINARY, REPOSITORY, SKIPPED, Server, run
+from headstart_testing import REPOSITORY, SKIPPED, Server, run
 
 RULES = os.path.join(REPOSITORY, "deploy", "prometheus")
 PATIENCE_SECONDS = 60  # generous: a loaded machine with sanitizers
@@ -42,10 +42,9 @@ def skip_unless(present, why):
 
 class MetricsTest(unittest.TestCase):
     def setUp(self):
-        self.port = free_port()
-        self.server = Server("--http-listen", f"127.0.0.1:{self.port}")
+        self.server = Server()
         self.addCleanup(self.server.__exit__)
-        self.url = f"http://127.0.0.1:{self.port}/metrics"
+        self.url = f"{self.server.url}/metrics"
 
     def test_promtool_finds_nothing_to_say(self):
         run("generate", "The lamp", "--max-tokens", "4", "--server", self.server.address)
@@ -60,7 +59,7 @@ class MetricsTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             shutil.copy(os.path.join(RULES, "alerts.yml"), folder)
             with open(os.path.join(RULES, "prometheus.yml")) as file:
-                config = file.read().replace("127.0.0.1:8780", f"127.0.0.1:{self.port}").replace("15s", "1s")
+                config = file.read().replace("127.0.0.1:8780", self.server.url.removeprefix("http://")).replace("15s", "1s")
             with open(os.path.join(folder, "prometheus.yml"), "w") as file:
                 file.write(config)
             port = free_port()
@@ -92,6 +91,4 @@ class MetricsTest(unittest.TestCase):
 
 if __name__ == "__main__":
     skip_unless(shutil.which("prometheus") and shutil.which("promtool"), "needs Debian's package prometheus")
-    skip_unless("--http-listen" in subprocess.run([BINARY, "serve", "--help"], capture_output=True, text=True).stdout,
-                "this server has no HTTP side")
     sys.exit(unittest.main())
