@@ -47,7 +47,7 @@ class KeyAdderFactory final : public hooks::ClientInterceptorFactoryInterface {
 
 absl::Status ReadInto(const std::string& path, std::string& text) {
   if (path.empty()) return absl::OkStatus();
-  auto read = ReadSmallFile(path);
+  auto read = ReadSmallFileOrPipe(path);
   if (!read.ok()) return read.status();
   text = *std::move(read);
   return absl::OkStatus();

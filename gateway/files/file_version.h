@@ -28,8 +28,13 @@ std::vector<FileVersion> VersionsOf(const std::vector<std::string>& paths);
 
 inline constexpr int64_t kLargestConfigurationFileBytes = 16 << 20;
 
-// NOT_FOUND, PERMISSION_DENIED or INVALID_ARGUMENT (a folder, or too large) naming the path.
+// NOT_FOUND, PERMISSION_DENIED or INVALID_ARGUMENT (no plain file, or too large) naming the path. Never waits for
+// whoever may write into a pipe.
 absl::StatusOr<std::string> ReadSmallFile(const std::string& path);
+
+// Waits for a pipe's writers to be done: for programs that have nothing else to do, given a file as <(...) by a shell.
+absl::StatusOr<std::string> ReadSmallFileOrPipe(const std::string& path);
+
 absl::StatusOr<std::vector<std::string>> ReadFiles(const std::vector<std::string>& paths);
 
 }  // namespace headstart

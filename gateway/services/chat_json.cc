@@ -8,6 +8,7 @@
 #include "engine/text/template/chat_template.h"
 #include "fmt/format.h"
 #include "gateway/errors/error_details.h"
+#include "gateway/services/ordered_json.h"
 #include "nlohmann/json.hpp"
 
 namespace headstart {
@@ -15,24 +16,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Schemas nest some ten levels; what recurses over a value must not run out of stack on a hostile one.
-constexpr int kMaxJsonDepth = 64;
-
-absl::StatusOr<Json> ParseObject(const std::string& text, std::string_view field) {
-  bool too_deep = false;
-  const auto watch_depth = [&too_deep](int depth, Json::parse_event_t, Json&) {
-    too_deep = too_deep || depth > kMaxJsonDepth;
-    return !too_deep;
-  };
-  Json value = Json::parse(text, watch_depth, /*allow_exceptions=*/false);
-  if (too_deep) return InvalidField(field, fmt::format("nests more than {} levels deep", kMaxJsonDepth));
-  if (value.is_discarded()) return InvalidField(field, "is not valid JSON");
-  if (!value.is_object()) return InvalidField(field, "is not a JSON object");
-  return value;
-}
-
 absl::StatusOr<Json> ToolCallToJson(const v1::ToolCall& call, const std::string& field) {
-  auto arguments = ParseObject(call.arguments_json().empty() ? "{}" : call.arguments_json(), field + ".arguments_json");
+  auto arguments =
+      ParseOrderedObject(call.arguments_json().empty() ? "{}" : call.arguments_json(), field + ".arguments_json");
   if (!arguments.ok()) return arguments.status();
   Json result = {{"type", "function"}};
   if (!call.id().empty()) result["id"] = call.id();
@@ -57,7 +43,7 @@ absl::StatusOr<Json> ToolToJson(const v1::Tool& tool, const std::string& field) 
   Json function = {{"name", tool.name()}};
   if (!tool.description().empty()) function["description"] = tool.description();
   if (!tool.parameters_json().empty()) {
-    auto parameters = ParseObject(tool.parameters_json(), field + ".parameters_json");
+    auto parameters = ParseOrderedObject(tool.parameters_json(), field + ".parameters_json");
     if (!parameters.ok()) return parameters.status();
     function["parameters"] = *std::move(parameters);
   }
@@ -82,7 +68,7 @@ template <typename Fields>
 Json FieldsToJson(const Fields& fields) {
   const std::map<std::string, google::protobuf::Value> sorted(fields.begin(), fields.end());
   Json result = Json::object();
-  for (const auto& [name, value] : sorted) result[name] = ValueToJson(value);
+  for (const auto& [name, value] : sorted) AppendMember(result, name, ValueToJson(value));
   return result;
 }
 

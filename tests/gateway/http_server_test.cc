@@ -143,7 +143,8 @@ TEST_F(HttpServerTest, NamesOfOtherMachinesAreRefusedWhenOnlyLocalOnesAreTaken) 
     client.Send(fmt::format("GET /healthz HTTP/1.1\r\nHost: {}\r\n\r\n", host));
     EXPECT_EQ(client.ReadResponse().status, 200) << host;
   }
-  for (const auto* host : {"evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "10.0.0.1"}) {
+  for (const auto* host : {"evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "10.0.0.1",
+                           "[::1].evil.example", "localhost:80@evil.example", "[", "[::1]x:80", "[::1"}) {
     client.Send(fmt::format("GET /healthz HTTP/1.1\r\nHost: {}\r\n\r\n", host));
     EXPECT_EQ(client.ReadResponse().status, 421) << host;
   }

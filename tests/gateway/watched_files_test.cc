@@ -1,7 +1,10 @@
 #include "gateway/files/watched_files.h"
 
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "gateway/files/ticker.h"
 #include "gmock/gmock.h"
@@ -107,6 +110,45 @@ TEST_F(WatchedFilesTest, RefusesToOpenWhatIsMissingWrongOrAFolder) {
   EXPECT_THAT(std::string(Open({folder_.string()}).status().message()), HasSubstr("is a folder"));
   Write("a", "x");
   EXPECT_THAT(std::string(Open({Path("a")}).status().message()), HasSubstr(Path("a") + ": line 1"));
+}
+
+// Nobody ever writes into the pipe: whoever waited for that would wait for good.
+TEST_F(WatchedFilesTest, RefusesPipesAndDevicesWithoutReadingThem) {
+  ASSERT_EQ(mkfifo(Path("pipe").c_str(), 0600), 0);
+  EXPECT_THAT(std::string(Open({Path("pipe")}).status().message()), HasSubstr("is a pipe, a socket or a device"));
+  EXPECT_THAT(std::string(Open({"/dev/zero"}).status().message()), HasSubstr("is a pipe, a socket or a device"));
+}
+
+TEST_F(WatchedFilesTest, APipeInPlaceOfTheFileStopsNothing) {
+  Write("a", "1");
+  auto files = Open({Path("a")});
+  ASSERT_TRUE(files.ok()) << files.status();
+  ASSERT_EQ(mkfifo(Path("pipe").c_str(), 0600), 0);
+  std::filesystem::rename(Path("pipe"), Path("a"));
+  (*files)->Refresh();
+  EXPECT_EQ(*(*files)->current(), 1);
+  EXPECT_THAT(events_, ElementsAre(HasSubstr("last good version stays")));
+  Write("a", "2");
+  (*files)->Refresh();
+  EXPECT_EQ(*(*files)->current(), 2);
+}
+
+TEST_F(WatchedFilesTest, RefusesWhatIsTooLarge) {
+  Write("a", "1");
+  std::filesystem::resize_file(Path("a"), kLargestConfigurationFileBytes + 1);
+  EXPECT_THAT(std::string(Open({Path("a")}).status().message()), HasSubstr("at most 16777216 are read"));
+  std::filesystem::resize_file(Path("a"), 0);
+  EXPECT_TRUE(Open({Path("a")}).ok());
+}
+
+TEST_F(WatchedFilesTest, WhoMayWaitReadsPipesUpToTheSameLimit) {
+  ASSERT_EQ(mkfifo(Path("pipe").c_str(), 0600), 0);
+  std::thread writer([this] { std::ofstream(Path("pipe")) << "secret"; });
+  const auto text = ReadSmallFileOrPipe(Path("pipe"));
+  writer.join();
+  ASSERT_TRUE(text.ok()) << text.status();
+  EXPECT_EQ(*text, "secret");
+  EXPECT_THAT(std::string(ReadSmallFileOrPipe("/dev/zero").status().message()), HasSubstr("at most"));
 }
 
 // Counts, and lets the test wait for a number.

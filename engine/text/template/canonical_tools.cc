@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <vector>
 
 #include "engine/text/template/chat_template.h"
 #include "nlohmann/json.hpp"
@@ -21,19 +22,25 @@ size_t RankOf(std::string_view key) {
   return static_cast<size_t>(std::find(kFirstKeys.begin(), kFirstKeys.end(), key) - kFirstKeys.begin());
 }
 
-bool KeyBefore(std::string_view a, std::string_view b) {
-  const size_t rank_a = RankOf(a), rank_b = RankOf(b);
-  return rank_a != rank_b ? rank_a < rank_b : a < b;
+using Member = Json::object_t::value_type;
+
+bool Before(const Member* a, const Member* b) {
+  const size_t rank_a = RankOf(a->first), rank_b = RankOf(b->first);
+  return rank_a != rank_b ? rank_a < rank_b : a->first < b->first;
 }
 
 Json Canonical(const Json& json, int depth);
 
+// Its keys are known to differ: neither finding one nor adding one looks through the others, which would take a time
+// that grows with the square of their number.
 Json CanonicalObject(const Json& object, int depth) {
-  std::vector<std::string> keys;
-  for (const auto& item : object.items()) keys.push_back(item.key());
-  std::sort(keys.begin(), keys.end(), KeyBefore);
+  std::vector<const Member*> members;
+  for (const Member& member : object.get_ref<const Json::object_t&>()) members.push_back(&member);
+  std::sort(members.begin(), members.end(), Before);
   Json sorted = Json::object();
-  for (const std::string& key : keys) sorted.push_back({key, Canonical(object.at(key), depth + 1)});
+  auto& target = sorted.get_ref<Json::object_t&>();
+  target.reserve(members.size());
+  for (const Member* member : members) target.emplace_back(member->first, Canonical(member->second, depth + 1));
   return sorted;
 }
 

@@ -9,9 +9,15 @@
 namespace headstart {
 namespace {
 
+// Of "name", "name:80", "[::1]" and "[::1]:80"; nothing of what is written in any other way.
 std::string WithoutPort(std::string_view host) {
-  if (host.starts_with('[')) return std::string(host.substr(1, host.find(']') - 1));
-  return std::string(host.substr(0, host.find(':')));
+  const bool in_brackets = host.starts_with('[');
+  const size_t end = in_brackets ? host.find(']') : host.find(':');
+  if (end == std::string_view::npos) return std::string(in_brackets ? "" : host);
+  const std::string_view port = host.substr(in_brackets ? end + 1 : end);
+  const bool is_port = port.empty() || (port.front() == ':' && port.find_first_not_of("0123456789", 1) == port.npos);
+  if (!is_port) return "";
+  return std::string(in_brackets ? host.substr(1, end - 1) : host.substr(0, end));
 }
 
 }  // namespace
