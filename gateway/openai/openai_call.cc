@@ -73,9 +73,8 @@ std::shared_ptr<const v1::GenerateRequest> OpenAiCall::RequestOf(int choice) con
 
 void OpenAiCall::StartSessions(const Caller& caller) {
   for (int i = 0; i < request_.choices; ++i) {
-    auto session =
-        GenerationSession::Start(parts_.context, parts_.encoder, {.caller = caller, .request = RequestOf(i)},
-                                 std::make_shared<Events>(shared_from_this(), i));
+    auto session = GenerationSession::Start(parts_.context, parts_.encoder, {.caller = caller, .request = RequestOf(i)},
+                                            std::make_shared<Events>(shared_from_this(), i));
     bool cancel;
     {
       MutexLock lock(mutex_);

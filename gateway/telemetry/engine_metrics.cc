@@ -56,8 +56,8 @@ void CollectCache(const EngineStats& stats, Families& families) {
   const PrefixStoreStats& store = stats.store;
   families.push_back(OneCounter("headstart_cache_queried_tokens_total",
                                 "Prompt tokens of requests that read the cache, each once", stats.queried_tokens));
-  families.push_back(
-      OneCounter("headstart_cache_hit_tokens_total", "Of the queried tokens, those found; not what a preempted request finds again",
+  families.push_back(OneCounter("headstart_cache_hit_tokens_total",
+                                "Of the queried tokens, those found; not what a preempted request finds again",
                                 stats.hit_tokens));
   families.push_back(OneCounter("headstart_cache_recomputed_by_choice_tokens_total",
                                 "Tokens stored below the device that were sooner computed than loaded",

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "gmock/gmock.h"
 #include "gateway/services/request_digest.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/gateway/fake_engine.h"
 #include "tests/gateway/rpc_testing.h"

@@ -7,7 +7,7 @@ import threading
 
 from headstart_testing import grpc
 
-PATIENCE_SECONDS = 15  # generous: a loaded machine with sanitizers
+PATIENCE_SECONDS = 60  # generous: a loaded machine with sanitizers
 TIERS = ("device", "host", "disk", "remote")
 PREFIXES = "headstart.v1.PrefixService"
 KEYS = {"ann": ("acme", "user"), "bob": ("acme", "user"), "gil": ("globex", "user"), "ops": ("platform", "operator")}

@@ -24,7 +24,7 @@ class SumsTest(SiteTest):
 
     def test_a1_answers_records_sums_and_metrics_agree(self):
         station, notebook = self.start(self.tiered_site()), Notebook()
-        run_load(station, notebook, "a", 40)
+        run_load(station, notebook, "a", 30)
         account = station.settled_account()
         known = self.assert_told(account, notebook)
         page = self.assert_sums(station, account)
@@ -58,7 +58,7 @@ class SumsTest(SiteTest):
                 answer = caller.generate(tokens, most, name)
                 self.assertEqual(answer.receipt["repeated"], (caller.tenant, name) in before.entries, name)
                 notebook.add(caller, answer)
-        run_load(again, notebook, "l", 15)
+        run_load(again, notebook, "l", 8)
         account = again.settled_account(before)
         self.assert_told(account, notebook)
         self.assert_sums(again, account, before)
@@ -68,7 +68,7 @@ class SumsTest(SiteTest):
 
     def test_sums_by_other_words_are_the_same(self):
         station, notebook = self.start(self.site()), Notebook()
-        run_load(station, notebook, "w", 8)
+        run_load(station, notebook, "w", 5)
         station.settled_account()
         sums = []
         for by in ("none", "key", "label=team", "tenant,key,model,label=user,hour", "day"):

@@ -1,5 +1,6 @@
 """What the tests of the account share: a server's files, and the account as seen from all sides."""
 
+import functools
 import json
 import os
 import re
@@ -46,6 +47,20 @@ def price_book(*versions):
     return "currency: USD\nversions:\n" + "".join(versions)
 
 
+@functools.cache
+def make_keys():
+    """The keys by their ids, and the file that knows them."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "keys.yaml")
+        keys = {}
+        for key_id, (tenant, role) in KEYS.items():
+            made = run("key", "create", "--id", key_id, "--tenant", tenant, "--role", role, "--file", path)
+            assert made.returncode == 0, made.stderr
+            keys[key_id] = made.stdout.strip()
+        with open(path, encoding="utf-8") as file:
+            return keys, file.read()
+
+
 class Site:
     """A server's files, and the server on them, however often it is started."""
 
@@ -53,10 +68,8 @@ class Site:
         self.folder = folder
         self.flags = flags
         self.keys_file, self.prices_file = self.path("keys.yaml"), self.path("prices.yaml")
-        self.keys = {}
-        for key_id, (tenant, role) in KEYS.items():
-            made = run("key", "create", "--id", key_id, "--tenant", tenant, "--role", role, "--file", self.keys_file)
-            self.keys[key_id] = made.stdout.strip()
+        self.keys, key_file = make_keys()
+        self.replace(self.keys_file, key_file)
         self.replace(self.prices_file, price_book(price_version("first", "2026-01-01T00:00:00Z", PRICES)))
 
     def path(self, name):
