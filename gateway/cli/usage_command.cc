@@ -120,16 +120,16 @@ void AddUsageCommand(CLI::App& app, Action& action) {
   usage->add_flag("--json", flags->json, "Print one JSON object");
   AddTimes(*usage, *flags);
 
-  auto export_flags = std::make_shared<UsageFlags>();
+  // The same flags: what stands before `export` is meant for it, too.
   CLI::App* exported = usage->add_subcommand("export", "Write every record, oldest first");
-  AddChoice<Format>(*exported, "--format", export_flags->format, {{"jsonl", Format::kJsonLines}, {"csv", Format::kCsv}},
+  AddChoice<Format>(*exported, "--format", flags->format, {{"jsonl", Format::kJsonLines}, {"csv", Format::kCsv}},
                     "Lines of JSON, or a table");
-  exported->add_option("-o,--output", export_flags->output, "A file; standard output without it");
-  AddTimes(*exported, *export_flags);
+  exported->add_option("-o,--output", flags->output, "A file; standard output without it");
+  AddTimes(*exported, *flags);
 
-  usage->callback([flags, export_flags, exported, &action] {
+  usage->callback([flags, exported, &action] {
     if (exported->parsed()) {
-      action = [export_flags] { return RunExport(*export_flags); };
+      action = [flags] { return RunExport(*flags); };
     } else {
       action = [flags] { return List(*flags); };
     }

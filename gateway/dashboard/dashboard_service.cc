@@ -19,13 +19,11 @@ constexpr absl::Duration kInsightLifetime = absl::Seconds(10);
 constexpr int kInsightsOfATenant = 10;
 constexpr size_t kKeptAnswers = 64;  // of as many tenants, who look at the same time
 
-// Nothing from elsewhere runs, loads or frames the page.
+// Nothing from elsewhere runs, loads or frames the page. The server itself adds nosniff and the like.
 HttpHeaders PageHeaders() {
   return {{"Content-Security-Policy",
            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src "
            "'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
-          {"X-Content-Type-Options", "nosniff"},
-          {"Referrer-Policy", "no-referrer"},
           {"Cache-Control", "no-cache"}};
 }
 
@@ -36,7 +34,7 @@ HttpHandler ServeFile(std::string_view body, std::string_view type) {
 }
 
 HttpResponse JsonAnswer(std::string body) {
-  return {.body = std::move(body), .headers = {{"Cache-Control", "no-store"}, {"X-Content-Type-Options", "nosniff"}}};
+  return {.body = std::move(body), .headers = {{"Cache-Control", "no-store"}}};
 }
 
 TenantInsight InsightOf(const ServiceContext& context, const std::string& tenant) {

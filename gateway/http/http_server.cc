@@ -134,6 +134,25 @@ absl::Status OutOfRange(std::string_view flag, std::string_view range) {
   return absl::InvalidArgumentError(fmt::format("{} is out of its range: {}", flag, range));
 }
 
+absl::Status CheckTimeouts(const HttpServerOptions& options) {
+  const std::pair<std::string_view, absl::Duration> timeouts[] = {{"--http-header-timeout", options.header_timeout},
+                                                                  {"--http-body-timeout", options.body_timeout},
+                                                                  {"--http-idle-timeout", options.idle_timeout},
+                                                                  {"--http-write-timeout", options.write_timeout}};
+  for (const auto& [flag, timeout] : timeouts) {
+    if (timeout < absl::Milliseconds(1)) return OutOfRange(flag, "at least 1ms");
+  }
+  return absl::OkStatus();
+}
+
+// As browsers write them, letter for letter: one with a path would never be theirs.
+bool IsOrigin(std::string_view text) {
+  const size_t scheme_end = text.find("://");
+  if (scheme_end == std::string_view::npos || scheme_end == 0) return false;
+  const std::string_view host = text.substr(scheme_end + 3);
+  return !host.empty() && host.find_first_of("/?#@, \r\n") == std::string_view::npos;
+}
+
 }  // namespace
 
 absl::Status CheckHttpServerOptions(const HttpServerOptions& options) {
@@ -144,10 +163,10 @@ absl::Status CheckHttpServerOptions(const HttpServerOptions& options) {
   }
   if (options.max_body_bytes < 1) return OutOfRange("--http-max-body-size", "at least one byte");
   if (options.io_threads < 1) return OutOfRange("--http-io-threads", "at least 1");
-  if (options.cors_origin.find_first_of("\r\n, ") != std::string::npos) {
-    return OutOfRange("--http-cors-origin", "one origin, such as https://chat.example.com, or *");
+  if (!options.cors_origin.empty() && options.cors_origin != "*" && !IsOrigin(options.cors_origin)) {
+    return OutOfRange("--http-cors-origin", "one origin without a path, such as https://chat.example.com, or *");
   }
-  return absl::OkStatus();
+  return CheckTimeouts(options);
 }
 
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpServerOptions& options, HttpRouter router) {

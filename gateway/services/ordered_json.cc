@@ -17,17 +17,16 @@ using Json = nlohmann::ordered_json;
 constexpr size_t kMaxJsonDepth = 64;
 
 void DropRepeatedKeys(Json::object_t& members) {
-  std::unordered_map<std::string_view, size_t> last;  // where each key's value is
+  std::unordered_map<std::string_view, Json*> last;  // each key's value; keys are views into `members`
   last.reserve(members.size());
-  for (size_t i = 0; i < members.size(); ++i) last[members[i].first] = i;
+  for (auto& [key, value] : members) last[key] = &value;
   if (last.size() == members.size()) return;
   Json::object_t unique;
-  for (const auto& member : members) {
-    const auto found = last.find(member.first);
+  for (const auto& [key, value] : members) {
+    const auto found = last.find(key);
     if (found == last.end()) continue;  // its first place has the value
-    const size_t place = found->second;
-    last.erase(found);  // its key is a view into `members`, which stay whole until the end
-    unique.emplace_back(member.first, std::move(members[place].second));
+    unique.emplace_back(key, std::move(*found->second));
+    last.erase(found);
   }
   members = std::move(unique);
 }

@@ -15,6 +15,32 @@ namespace {
 
 using ::testing::HasSubstr;
 
+TEST(HttpServerOptionsTest, TimeoutsInWhichNothingCanArriveAreRefused) {
+  for (auto member : {&HttpServerOptions::header_timeout, &HttpServerOptions::body_timeout,
+                      &HttpServerOptions::idle_timeout, &HttpServerOptions::write_timeout}) {
+    HttpServerOptions options;
+    options.*member = absl::ZeroDuration();
+    EXPECT_THAT(std::string(CheckHttpServerOptions(options).message()), HasSubstr("-timeout is out of its range"));
+    options.*member = absl::Milliseconds(1);
+    EXPECT_TRUE(CheckHttpServerOptions(options).ok());
+  }
+}
+
+TEST(HttpServerOptionsTest, TheOriginIsOneAsBrowsersWriteIt) {
+  const auto check = [](std::string origin) {
+    HttpServerOptions options;
+    options.cors_origin = std::move(origin);
+    return CheckHttpServerOptions(options).ok();
+  };
+  for (const auto* good : {"", "*", "https://chat.example.com", "http://localhost:3000", "http://[::1]:3000"}) {
+    EXPECT_TRUE(check(good)) << good;
+  }
+  for (const auto* bad : {"chat.example.com", "https://a.example/", "https://", "://a", "https://a, https://b", "null",
+                          "https://a\r\nX: y"}) {
+    EXPECT_FALSE(check(bad)) << bad;
+  }
+}
+
 TEST_F(HttpServerTest, ATooLargeBodyIsRefusedBeforeItIsRead) {
   options_.max_body_bytes = 1000;
   Start();
