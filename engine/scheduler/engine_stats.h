@@ -16,6 +16,8 @@ struct EngineStats {
   int64_t waiting_for_prefix = 0;  // of those waiting: another request is computing what they share
   int64_t finished = 0;
   int64_t preemptions = 0;
+  int64_t queried_tokens = 0;  // of prompts whose requests read the cache: each token once
+  int64_t hit_tokens = 0;      // of those, found; not what a preempted request finds again
   int64_t steps = 0;
   int64_t prompt_tokens_computed = 0;  // recomputed ones not included
   int64_t completion_tokens = 0;

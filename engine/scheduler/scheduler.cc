@@ -139,9 +139,20 @@ void Scheduler::StartWaiting(absl::Time now) {
   AdvanceLoads(now);
 }
 
+// What a preempted sequence finds again it had before: that is no hit.
+LoadState Scheduler::Load(Sequence& sequence, absl::Time now) {
+  const bool first_time = !sequence.acquired_before();
+  const int64_t cached_before = sequence.cached_tokens();
+  const LoadState state = sequence.Load(runner_, now);
+  if (state != LoadState::kReady) return state;
+  if (first_time && sequence.reads_cache()) counts_.queried_tokens += sequence.length();
+  counts_.hit_tokens += sequence.cached_tokens() - cached_before;
+  return state;
+}
+
 void Scheduler::AdvanceLoads(absl::Time now) {
   for (std::unique_ptr<Sequence>& sequence : running_) {
-    if (!sequence->loading() || sequence->Load(runner_, now) != LoadState::kFailed) continue;
+    if (!sequence->loading() || Load(*sequence, now) != LoadState::kFailed) continue;
     sequence->Preempt();
     queue_.PushPreempted(std::move(sequence));
     memory_came_free_ = true;

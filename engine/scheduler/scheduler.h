@@ -109,6 +109,7 @@ class Scheduler {
   void PreemptYoungest();
   void StartWaiting(absl::Time now);
   void AdvanceLoads(absl::Time now);
+  LoadState Load(Sequence& sequence, absl::Time now);
   void StartPreempted(absl::Time now);
   void StartNew(absl::Time now);
   bool HasSeat(int64_t tokens_to_compute) const;

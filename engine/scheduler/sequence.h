@@ -82,6 +82,10 @@ class Sequence {
   LoadState Load(ModelRunner& runner, absl::Time now);
   bool loading() const { return loading_; }
 
+  // Whether it has run, and how many tokens of its prompt were found in the cache so far.
+  bool acquired_before() const { return account_.acquired_before(); }
+  int64_t cached_tokens() const { return account_.Usage().cached_tokens(); }
+
   // Makes sure of room for the KV of all tokens. RESOURCE_EXHAUSTED as the store says.
   absl::Status Reserve() { return blocks_.Reserve(length()); }
 

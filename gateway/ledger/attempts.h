@@ -9,8 +9,9 @@
 
 namespace headstart {
 
-// Joins another attempt to `entry`: its prompt stays the first attempt's, its answer (and what a prefix took of
-// storage) is the longest, at the entry's own prices: so nothing is billed twice and no bill is ever lowered.
+// Joins another attempt to `entry`: each token of its prompt stays as the first attempt that got so far saw
+// it, its answer (and what a prefix took of storage) is the longest, at the entry's own prices: so nothing is billed
+// twice or not at all, and no bill is ever lowered.
 void JoinAttempt(const v1::UsageEntry& attempt, v1::UsageEntry& entry);
 
 }  // namespace headstart

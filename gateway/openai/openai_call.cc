@@ -55,11 +55,14 @@ OpenAiCall::OpenAiCall(const Parts& parts, std::shared_ptr<HttpExchange> exchang
   }
 }
 
-// A copy for each choice, with a seed and a name in the account of its own.
-std::shared_ptr<const v1::GenerateRequest> OpenAiCall::RequestOf(int choice, uint64_t seed) const {
+// A copy for each choice, with a seed and a name in the account of its own. Without a seed every choice draws its own:
+// one set here would make the same request, tried again, another one.
+std::shared_ptr<const v1::GenerateRequest> OpenAiCall::RequestOf(int choice) const {
   auto request = std::make_shared<v1::GenerateRequest>(request_.generate);
   if (choice == 0) return request;
-  request->mutable_sampling()->set_seed(seed + kSeedStep * static_cast<uint64_t>(choice));
+  if (v1::Sampling& sampling = *request->mutable_sampling(); sampling.has_seed()) {
+    sampling.set_seed(sampling.seed() + kSeedStep * static_cast<uint64_t>(choice));
+  }
   if (!request->request_id().empty()) {
     const std::string suffix = fmt::format("-{}", choice);
     const std::string& id = request->request_id();
@@ -69,12 +72,9 @@ std::shared_ptr<const v1::GenerateRequest> OpenAiCall::RequestOf(int choice, uin
 }
 
 void OpenAiCall::StartSessions(const Caller& caller) {
-  const v1::Sampling& sampling = request_.generate.sampling();
-  const uint64_t seed = sampling.has_seed() ? sampling.seed() : parts_.context.random();
   for (int i = 0; i < request_.choices; ++i) {
-    auto session =
-        GenerationSession::Start(parts_.context, parts_.encoder, {.caller = caller, .request = RequestOf(i, seed)},
-                                 std::make_shared<Events>(shared_from_this(), i));
+    auto session = GenerationSession::Start(parts_.context, parts_.encoder, {.caller = caller, .request = RequestOf(i)},
+                                            std::make_shared<Events>(shared_from_this(), i));
     bool cancel;
     {
       MutexLock lock(mutex_);

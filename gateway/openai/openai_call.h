@@ -55,7 +55,7 @@ class OpenAiCall final : public std::enable_shared_from_this<OpenAiCall> {
   OpenAiCall(const Parts& parts, std::shared_ptr<HttpExchange> exchange, OpenAiRequest request);
 
   void StartSessions(const Caller& caller);
-  std::shared_ptr<const v1::GenerateRequest> RequestOf(int choice, uint64_t seed) const;
+  std::shared_ptr<const v1::GenerateRequest> RequestOf(int choice) const;
   void CancelAll() ABSL_LOCKS_EXCLUDED(mutex_);
 
   void OnStarted(int choice, const SessionEvents::Started& started) ABSL_LOCKS_EXCLUDED(mutex_);

@@ -51,13 +51,6 @@ RequestRecord ToRecord(const ServiceContext& context, const Caller& caller, cons
   return record;
 }
 
-// What the request asks, as GenerateRequest's digest takes it.
-uint64_t DigestOf(const v1::CreatePrefixRequest& request, const PrefixSpec& spec) {
-  v1::GenerateRequest asked;
-  asked.set_model(request.model());
-  return DigestOf(asked, spec.tokens);
-}
-
 void Finish(const CachedPrefix& prefix, const GenerationUsage& usage, const std::string& request_id,
             const v1::Receipt& receipt, Answer& answer) {
   answer.Answer([&](v1::CreatePrefixResponse& response) {
@@ -68,12 +61,14 @@ void Finish(const CachedPrefix& prefix, const GenerationUsage& usage, const std:
   });
 }
 
-// Records what was computed, also when the prefix could not be kept, and answers.
+// Records what was computed, also when the prefix could not be kept, and answers. What was refused before any work
+// leaves no record: it would be the first attempt of its id, and later ones would be billed as nothing.
 void Settle(const ServiceContext& context, const absl::StatusOr<CachedPrefix>& prefix, RequestRecord record,
             std::shared_ptr<Answer> answer) {
-  record.end = context.now();
-  if (record.usage.prompt_tokens > 0) context.observer.OnRequestFinished(record);
   if (!prefix.ok()) answer->Refuse(PrefixError(prefix.status()));
+  if (!prefix.ok() && record.usage.prompt_tokens == 0) return;
+  record.end = context.now();
+  context.observer.OnRequestFinished(record);
   auto finish = [prefix, usage = record.usage, id = record.request_id,
                  answer = std::move(answer)](const v1::Receipt& receipt) {
     if (prefix.ok()) Finish(*prefix, usage, id, receipt, *answer);
@@ -100,7 +95,7 @@ grpc::ServerUnaryReactor* StartCreatePrefix(const ServiceContext& context, const
     auto spec = ToSpec(context, encoder, caller, request);
     if (!spec.ok()) return answer->Refuse(spec.status());
     RequestRecord record = ToRecord(context, caller, request);
-    record.request_digest = DigestOf(request, *spec);
+    record.request_digest = DigestOf(request, spec->tokens);
     const absl::Status admitted = context.accountant.Admit(
         {.tenant = record.tenant, .request_id = request.request_id(), .request_digest = record.request_digest});
     if (!admitted.ok()) return answer->Refuse(admitted);

@@ -21,12 +21,27 @@ std::string AnswerFields(const v1::GenerateRequest& request) {
   return kept.SerializeAsString();
 }
 
+// Begins as no AnswerFields do.
+std::string PrefixFields(const v1::CreatePrefixRequest& request) {
+  v1::CreatePrefixRequest kept;
+  kept.set_id(request.id());
+  kept.set_scope(request.scope());
+  kept.set_model(request.model());
+  return "prefix:" + kept.SerializeAsString();
+}
+
+uint64_t Digest(const std::string& fields, std::span<const TokenId> tokens) {
+  return XXH3_64bits_withSeed(fields.data(), fields.size(), XXH3_64bits(tokens.data(), tokens.size_bytes()));
+}
+
 }  // namespace
 
 uint64_t DigestOf(const v1::GenerateRequest& request, std::span<const TokenId> prompt) {
-  const uint64_t tokens = XXH3_64bits(prompt.data(), prompt.size_bytes());
-  const std::string fields = AnswerFields(request);
-  return XXH3_64bits_withSeed(fields.data(), fields.size(), tokens);
+  return Digest(AnswerFields(request), prompt);
+}
+
+uint64_t DigestOf(const v1::CreatePrefixRequest& request, std::span<const TokenId> prefix) {
+  return Digest(PrefixFields(request), prefix);
 }
 
 }  // namespace headstart

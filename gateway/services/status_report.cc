@@ -21,10 +21,11 @@ v1::RequestStatus ToRequests(const EngineStats& stats) {
   return result;
 }
 
-v1::CacheStatus ToCache(const PrefixStoreStats& stats) {
+v1::CacheStatus ToCache(const EngineStats& engine) {
+  const PrefixStoreStats& stats = engine.store;
   v1::CacheStatus result;
-  result.set_queried_tokens(stats.queried_tokens);
-  result.set_hit_tokens(stats.hit_tokens);
+  result.set_queried_tokens(engine.queried_tokens);
+  result.set_hit_tokens(engine.hit_tokens);
   result.set_written_tokens(stats.written_tokens);
   result.set_recomputed_by_choice_tokens(stats.recomputed_by_choice_tokens);
   result.set_dropped_blocks(stats.dropped_blocks);
@@ -86,7 +87,7 @@ v1::GetStatusResponse ToStatus(const ServiceContext& context, absl::Time start, 
   Set(start, status.mutable_start_time());
   Set(std::max(absl::ZeroDuration(), now - start), status.mutable_uptime());  // a wall clock may step back
   *status.mutable_requests() = ToRequests(stats);
-  *status.mutable_cache() = ToCache(stats.store);
+  *status.mutable_cache() = ToCache(stats);
   *status.add_tiers() = ToDevice(stats.store, block_bytes);
   *status.add_tiers() = ToHost(stats.store, block_bytes);
   *status.add_tiers() = ToDisk(stats.store, block_bytes);

@@ -52,11 +52,13 @@ void CollectLevels(const PrefixStoreStats& store, double block_bytes, Families& 
                               static_cast<double>(store.cached_tokens)));
 }
 
-void CollectCache(const PrefixStoreStats& store, Families& families) {
+void CollectCache(const EngineStats& stats, Families& families) {
+  const PrefixStoreStats& store = stats.store;
   families.push_back(OneCounter("headstart_cache_queried_tokens_total",
-                                "Tokens looked up by requests that read the cache", store.queried_tokens));
-  families.push_back(
-      OneCounter("headstart_cache_hit_tokens_total", "Of the queried tokens, those found", store.hit_tokens));
+                                "Prompt tokens of requests that read the cache, each once", stats.queried_tokens));
+  families.push_back(OneCounter("headstart_cache_hit_tokens_total",
+                                "Of the queried tokens, those found; not what a preempted request finds again",
+                                stats.hit_tokens));
   families.push_back(OneCounter("headstart_cache_recomputed_by_choice_tokens_total",
                                 "Tokens stored below the device that were sooner computed than loaded",
                                 store.recomputed_by_choice_tokens));
@@ -105,8 +107,8 @@ void CollectVllm(const EngineStats& stats, const KvShape& shape, const std::stri
   const auto counter = [&](const char* name, const char* help, int64_t value) {
     AddCounter(families.emplace_back(CounterFamily(name, help)), labels, value);
   };
-  counter("vllm:prefix_cache_queries_total", "As headstart_cache_queried_tokens_total", store.queried_tokens);
-  counter("vllm:prefix_cache_hits_total", "As headstart_cache_hit_tokens_total", store.hit_tokens);
+  counter("vllm:prefix_cache_queries_total", "As headstart_cache_queried_tokens_total", stats.queried_tokens);
+  counter("vllm:prefix_cache_hits_total", "As headstart_cache_hit_tokens_total", stats.hit_tokens);
   AddGauge(families.emplace_back(GaugeFamily("vllm:cache_config_info", "1; its labels say how large the cache is")),
            {{"block_size", fmt::format("{}", shape.block_tokens)},
             {"num_gpu_blocks", fmt::format("{}", store.pool_blocks)},
@@ -140,7 +142,7 @@ Families EngineMetrics::Collect() const {
            1);
   CollectScheduler(stats, families);
   CollectLevels(stats.store, block_bytes_, families);
-  CollectCache(stats.store, families);
+  CollectCache(stats, families);
   CollectTransfers(stats.store, static_cast<int64_t>(block_bytes_), families);
   CollectVllm(stats, engine_.kv_shape(), model_name_, families);
   CollectVllm(requests_, model_name_, families);

@@ -112,8 +112,8 @@ EngineStats DistinctStats() {
   stats.store.disk_stored_blocks = 16;
   stats.store.disk_failures = 17;
   stats.store.disk_outages = 18;
-  stats.store.queried_tokens = 19;
-  stats.store.hit_tokens = 20;
+  stats.queried_tokens = 19;
+  stats.hit_tokens = 20;
   stats.store.written_tokens = 21;
   stats.store.recomputed_by_choice_tokens = 22;
   stats.store.dropped_blocks = 23;

@@ -179,8 +179,8 @@ TEST_F(CacheCommandTest, StatusShowsEveryTier) {
   stats.store.pool_blocks = 1024;
   stats.store.free_blocks = 512;
   stats.store.disk_blocks = 2048;
-  stats.store.queried_tokens = 200;
-  stats.store.hit_tokens = 50;
+  stats.queried_tokens = 200;
+  stats.hit_tokens = 50;
   engine_->SetStats(stats);
   const Result status = Cache({"status"});
   EXPECT_EQ(status.exit_code, kExitOk);

@@ -150,7 +150,7 @@ absl::StatusOr<CachedPrefix> FakeEngine::Register(const PrefixSpec& spec) {
 void FakeEngine::CreatePrefix(PrefixSpec spec, PrefixDone done) {
   const auto prefix = Register(spec);
   GenerationUsage usage;
-  usage.prompt_tokens = usage.computed_prompt_tokens = static_cast<int64_t>(spec.tokens.size());
+  if (prefix.ok()) usage.prompt_tokens = usage.computed_prompt_tokens = static_cast<int64_t>(spec.tokens.size());
   done(prefix, usage);
 }
 

@@ -113,11 +113,16 @@ TEST_F(LedgerTest, TenantsWhoseNamesRunTogetherStayApart) {
 TEST_F(LedgerTest, RepeatedRequestIsBilledOnceAtItsLongestAnswer) {
   Open();
   const int64_t first = Post({.completion_tokens = 10}).stored.entry.charge().cost_nanos();
-  const PostResult longer = Post({.end = Ten() + absl::Hours(3), .completion_tokens = 30, .prompt_tokens = 200});
+  v1::UsageEntry cold = MakeEntry({.end = Ten() + absl::Hours(3), .completion_tokens = 30});
+  *cold.mutable_usage()->mutable_cached_by_tier() = {};
+  cold.mutable_usage()->set_cached_tokens(0);
+  cold.mutable_usage()->set_computed_prompt_tokens(100);
+  const PostResult longer = headstart::testing::Post(*ledger_, cold);
   EXPECT_TRUE(longer.stored.repeated);
   const v1::UsageEntry& entry = longer.stored.entry;
   EXPECT_EQ(entry.attempts(), 2);
   EXPECT_EQ(entry.usage().prompt_tokens(), 100);
+  EXPECT_EQ(entry.usage().cached_tokens(), 50);
   EXPECT_EQ(entry.usage().completion_tokens(), 30);
   EXPECT_EQ(entry.charge().cost_nanos(), first + 20 * 15'000);
   EXPECT_EQ(entry.charge().price_version(), "v1");
@@ -128,6 +133,47 @@ TEST_F(LedgerTest, RepeatedRequestIsBilledOnceAtItsLongestAnswer) {
   EXPECT_EQ(shorter.stored.entry.usage().completion_tokens(), 30);
   EXPECT_EQ(shorter.stored.added.charge().cost_nanos(), 0);
   EXPECT_EQ(shorter.stored.entry.attempts(), 3);
+  EXPECT_THAT(Ids(), ElementsAre("acme/r1"));
+  ExpectSumsMatch();
+}
+
+v1::Usage Split(int64_t device, int64_t host, int64_t disk, int64_t computed) {
+  v1::Usage usage;
+  usage.mutable_cached_by_tier()->set_device(device);
+  usage.mutable_cached_by_tier()->set_host(host);
+  usage.mutable_cached_by_tier()->set_disk(disk);
+  usage.mutable_cached_by_tier()->set_remote(0);
+  usage.set_cached_tokens(device + host + disk);
+  usage.set_computed_prompt_tokens(computed);
+  usage.set_prompt_tokens(device + host + disk + computed);
+  return usage;
+}
+
+// Else whoever has an attempt cut off at once would get the prompt for nothing.
+TEST_F(LedgerTest, PromptThatAnAttemptWasCutShortOfIsBilledAsTheNextOneFindsIt) {
+  Open();
+  const auto post = [&](const v1::Usage& usage, int64_t written) {
+    v1::UsageEntry attempt = MakeEntry({});
+    *attempt.mutable_usage() = usage;
+    attempt.mutable_usage()->set_completion_tokens(0);
+    attempt.mutable_usage()->set_cache_write_tokens(written);
+    *attempt.mutable_charge() = ChargeOf(attempt.usage(), 0, attempt.prices());
+    return headstart::testing::Post(*ledger_, attempt).stored.entry;
+  };
+  int64_t cost = post(Split(0, 0, 0, 0), 0).charge().cost_nanos();
+  EXPECT_EQ(cost, 0);
+  const auto expect = [&](const v1::UsageEntry& entry, const v1::Usage& split, int64_t written) {
+    v1::Usage expected = split;
+    expected.set_completion_tokens(0);
+    expected.set_cache_write_tokens(written);
+    EXPECT_EQ(Text(entry.usage()), Text(expected));
+    EXPECT_EQ(entry.charge().cost_nanos(), ChargeOf(expected, 0, entry.prices()).cost_nanos());
+    EXPECT_GE(entry.charge().cost_nanos(), cost);
+    cost = entry.charge().cost_nanos();
+  };
+  expect(post(Split(10, 0, 0, 30), 32), Split(10, 0, 0, 30), 32);
+  expect(post(Split(30, 30, 15, 25), 16), Split(10, 20, 15, 55), 32);
+  expect(post(Split(99, 0, 0, 1), 0), Split(10, 20, 15, 55), 32);
   EXPECT_THAT(Ids(), ElementsAre("acme/r1"));
   ExpectSumsMatch();
 }

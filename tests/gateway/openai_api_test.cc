@@ -165,6 +165,26 @@ TEST_F(OpenAiApiTest, SeveralChoicesShareAPromptAndDifferInSeed) {
   EXPECT_EQ(requests[1]["request_id"], "r-1");
 }
 
+// A seed that was drawn for a choice is not part of what was asked: else its retry would be another request.
+TEST_F(OpenAiApiTest, ChoicesWithoutASeedAreTheSameRequestsWhenTriedAgain) {
+  std::vector<std::set<uint64_t>> digests;
+  std::set<uint64_t> seeds;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    RawClient client = Post(Chat(R"("n":3)"), "/v1/chat/completions", {"X-Request-Id: r"});
+    for (int choice = 0; choice < 3; ++choice) {
+      const auto submitted = engine_.WaitForRequest();
+      seeds.insert(submitted.request.sampling.seed);
+      submitted.sink->OnStarted(Split());
+      submitted.sink->OnFinished(FinishReason::kStop, Total(), {});
+    }
+    EXPECT_EQ(client.ReadResponse().status, 200);
+    auto& asked = digests.emplace_back();
+    for (const AdmissionRequest& admission : accountant_.admissions()) asked.insert(admission.request_digest);
+  }
+  EXPECT_EQ(seeds.size(), 6u) << "each choice draws its own";
+  EXPECT_EQ(digests[0], digests[1]);
+}
+
 TEST_F(OpenAiApiTest, ToolCalls) {
   const std::vector<std::string> texts = {"Sure.<tool", "_call>\n{\"name\": \"f\", \"argum",
                                           "ents\": {\"a\": 1}}\n</tool_call>"};

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "gateway/services/request_digest.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/gateway/fake_engine.h"
@@ -101,6 +102,32 @@ TEST_F(PrefixServiceTest, CreateHasItsPlaceInTheAccount) {
   EXPECT_EQ(record.tenant, "acme");
   EXPECT_EQ(record.usage.computed_prompt_tokens, 6);
   EXPECT_EQ(record.request_id, created_.request_id());
+}
+
+// Else it would be its id's first attempt, and the ones that follow would be billed as it was.
+TEST_F(PrefixServiceTest, CreateThatIsRefusedBeforeAnyWorkHasNoPlaceInTheAccount) {
+  ASSERT_TRUE(Create(Prefix("lamp")).ok());
+  EXPECT_EQ(Create(Prefix("lamp")).error_code(), grpc::StatusCode::ALREADY_EXISTS);
+  engine_->RefuseWith(absl::UnavailableError("queue full"));
+  EXPECT_EQ(Create(Prefix("vase")).error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(served_->accountant().WaitForRecords(1).size(), 1u);
+  EXPECT_EQ(served_->observer().WaitForRecords(1).size(), 1u);
+}
+
+// A retry asks for the same prefix; another name, another owner or another kind of request is another request.
+TEST_F(PrefixServiceTest, DigestTellsARepeatedRequestFromAnother) {
+  const auto digest = [&](const v1::CreatePrefixRequest& request) {
+    engine_->RefuseWith(absl::UnavailableError("queue full"));
+    EXPECT_EQ(Create(request).error_code(), grpc::StatusCode::UNAVAILABLE);
+    return served_->accountant().admissions().back().request_digest;
+  };
+  v1::CreatePrefixRequest request = Prefix("lamp");
+  const uint64_t first = digest(request);
+  request.mutable_ttl()->set_seconds(60);
+  EXPECT_EQ(digest(request), first);
+  EXPECT_NE(digest(Prefix("vase")), first);
+  v1::GenerateRequest asked;
+  EXPECT_NE(DigestOf(asked, engine_->created().front().tokens), first);
 }
 
 TEST_F(PrefixServiceTest, WithoutAnIdEachGetsItsOwn) {

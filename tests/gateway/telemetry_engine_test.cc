@@ -92,8 +92,8 @@ TEST_F(EngineMetricsTest, TiersAndTheirTroubles) {
 TEST_F(EngineMetricsTest, NamesOfOtherServers) {
   EngineStats stats;
   stats.store.pool_blocks = 64;
-  stats.store.queried_tokens = 1000;
-  stats.store.hit_tokens = 900;
+  stats.queried_tokens = 1000;
+  stats.hit_tokens = 900;
   engine_.SetStats(stats);
   RequestRecord record;
   record.usage.completion_tokens = 3;

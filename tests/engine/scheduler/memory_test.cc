@@ -145,6 +145,9 @@ TEST_F(MemoryTest, A5_UniquePromptsUnderPreemptionAreNoHits) {
   RunAllAndCheck(asked);
   EXPECT_GT(scheduler().stats().preemptions, 0);
   for (const Asked& each : asked) EXPECT_EQ(each->usage().cached_tokens(), 0);
+  EXPECT_GT(scheduler().stats().store.hit_tokens, 0) << "preempted sequences find their own again";
+  EXPECT_EQ(scheduler().stats().hit_tokens, 0);
+  EXPECT_EQ(scheduler().stats().queried_tokens, 30 * 21);
 }
 
 TEST_F(MemoryTest, APreemptedSequenceGoesBeforeNewOnes) {
