@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "fmt/format.h"
+#include "gateway/accounting/charge.h"
 #include "gateway/ledger/attempts.h"
 #include "gateway/ledger/internal/ledger_keys.h"
 #include "gateway/ledger/usage_totals.h"
