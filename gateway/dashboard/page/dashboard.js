@@ -273,7 +273,7 @@ const HOTTEST_COLUMNS = [
 
 function explanationElement(miss) {
   const made = element("div", "explanation");
-  made.append(element("p", "", miss.summary));
+  made.append(element("p", "", `${miss.tenant}: ${miss.summary}`));
   if (miss.reason !== "diverged") return made;
   const quote = element("div", "quote", `… ${miss.text_before}`);
   if (miss.ways.length) quote.append(element("mark", "", miss.ways[0].text));
