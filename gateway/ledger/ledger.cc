@@ -125,20 +125,26 @@ absl::Status Ledger::ReadHours(absl::Time from, absl::Time to, VisitHour visit) 
 }
 
 void Ledger::Ask(Request& request) {
-  MutexLock lock(mutex_);
   const uint64_t number = ++request.asked;
   mutex_.NotifyAll();
   while (request.done < number) mutex_.Wait();
 }
 
-void Ledger::Flush() { Ask(flush_); }
+void Ledger::Flush() {
+  MutexLock lock(mutex_);
+  Ask(flush_);
+}
 
 bool Ledger::RetryNow() {
+  MutexLock lock(mutex_);
   Ask(retry_);
   return !failing_;
 }
 
-void Ledger::ExpireNow() { Ask(expire_); }
+void Ledger::ExpireNow() {
+  MutexLock lock(mutex_);
+  Ask(expire_);
+}
 
 // --- the thread
 

@@ -133,7 +133,7 @@ class Ledger {
   bool HasWork() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void RetryWhenDue(bool now);
   void ExpireWhenDue(bool now);
-  void Ask(Request& request) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Ask(Request& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const LedgerOptions options_;
   const std::unique_ptr<rocksdb::Env> memory_;  // null with a directory
