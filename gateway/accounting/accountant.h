@@ -35,7 +35,8 @@ class Accountant {
   virtual absl::Status Admit(const AdmissionRequest& request) const = 0;
 
   // `done` is called once: when the record is on disk, or when the disk refused it (then `recorded` is false and it
-  // will be written later). Records of requests that did no work are not made.
+  // will be written later). Every request that the engine took has a record; one that ended while it waited has no
+  // tokens in it.
   using Recorded = std::function<void(const v1::Receipt& receipt)>;
   virtual void Record(RequestRecord record, Recorded done) = 0;
 

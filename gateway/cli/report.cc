@@ -11,15 +11,6 @@
 namespace headstart {
 namespace {
 
-std::string ToJson(const google::protobuf::Message& message) {
-  google::protobuf::util::JsonPrintOptions options;
-  options.preserve_proto_field_names = true;
-  options.always_print_primitive_fields = true;
-  std::string json;
-  const auto status = google::protobuf::util::MessageToJsonString(message, &json, options);
-  return status.ok() ? json : "{}";
-}
-
 // Columns, not bytes: continuation bytes of UTF-8 take no place.
 size_t Width(std::string_view text) {
   return static_cast<size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
@@ -39,6 +30,15 @@ std::vector<size_t> Widths(const std::vector<std::vector<std::string>>& rows) {
 }
 
 }  // namespace
+
+std::string ToJson(const google::protobuf::Message& message) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.preserve_proto_field_names = true;
+  options.always_print_primitive_fields = true;
+  std::string json;
+  const auto status = google::protobuf::util::MessageToJsonString(message, &json, options);
+  return status.ok() ? json : "{}";
+}
 
 std::string ProgramPath() {
   std::error_code error;

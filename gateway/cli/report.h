@@ -30,6 +30,9 @@ int PrintError(const absl::Status& status);
 // Usage and timings, two lines to standard error.
 void PrintAccount(const Answer& answer);
 
+// A message as one JSON object, zeros included.
+std::string ToJson(const google::protobuf::Message& message);
+
 // The answer with its account as one JSON object, zeros included, to standard output.
 void PrintJson(const Answer& answer);
 void PrintJson(const google::protobuf::Message& message);

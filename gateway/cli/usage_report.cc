@@ -12,7 +12,6 @@
 #include "gateway/accounting/money.h"
 #include "gateway/accounting/token_conventions.h"
 #include "gateway/cli/report.h"
-#include "google/protobuf/util/json_util.h"
 #include "google/protobuf/util/time_util.h"
 #include "nlohmann/json.hpp"
 
@@ -104,15 +103,6 @@ std::string ReasonName(v1::FinishReason reason) {
   if (name.starts_with(kPrefix)) name.erase(0, kPrefix.size());
   std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return name;
-}
-
-std::string ToJson(const google::protobuf::Message& message) {
-  google::protobuf::util::JsonPrintOptions options;
-  options.preserve_proto_field_names = true;
-  options.always_print_primitive_fields = true;
-  std::string json;
-  const auto status = google::protobuf::util::MessageToJsonString(message, &json, options);
-  return status.ok() ? json : "{}";
 }
 
 // In the labels' order.

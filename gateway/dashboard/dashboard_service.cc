@@ -5,8 +5,8 @@
 
 #include "gateway/dashboard/dashboard_json.h"
 #include "gateway/dashboard/page_files.h"
+#include "gateway/http/http_identity.h"
 #include "gateway/openai/openai_errors.h"
-#include "gateway/openai/openai_service.h"
 #include "gateway/services/explain_misses.h"
 #include "gateway/services/status_report.h"
 #include "gateway/services/submit_errors.h"

@@ -55,11 +55,11 @@ OpenAiCall::OpenAiCall(const Parts& parts, std::shared_ptr<HttpExchange> exchang
   }
 }
 
-// A copy for each choice, with a seed and a name in the account of its own. Without a seed every choice draws its own:
-// one set here would make the same request, tried again, another one.
+// The request as it came for the first choice; for others a copy, with a seed and a name in the account of its own.
+// Without a seed every choice draws its own: one set here would make the same request, tried again, another one.
 std::shared_ptr<const v1::GenerateRequest> OpenAiCall::RequestOf(int choice) const {
+  if (choice == 0) return {shared_from_this(), &request_.generate};
   auto request = std::make_shared<v1::GenerateRequest>(request_.generate);
-  if (choice == 0) return request;
   if (v1::Sampling& sampling = *request->mutable_sampling(); sampling.has_seed()) {
     sampling.set_seed(sampling.seed() + kSeedStep * static_cast<uint64_t>(choice));
   }

@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "fmt/format.h"
+#include "gateway/http/http_identity.h"
 #include "gateway/openai/openai_call.h"
 #include "gateway/openai/openai_errors.h"
 #include "gateway/services/call_guard.h"
@@ -50,19 +51,6 @@ bool IsJson(const HttpRequest& request) {
 }
 
 }  // namespace
-
-absl::StatusOr<Caller> AuthenticateHttp(const Authenticator& authenticator, const HttpRequest& request) {
-  CallIdentity identity;
-  identity.metadata.reserve(request.headers.size());
-  for (const auto& [name, value] : request.headers) identity.metadata.emplace_back(name, value);
-  identity.peer = request.peer;
-  const CertificateNames& certificate = request.certificate;
-  for (const auto& uri : certificate.uris) identity.certificate_names.push_back({CertificateNameKind::kUri, uri});
-  if (!certificate.common_name.empty()) {
-    identity.certificate_names.push_back({CertificateNameKind::kCommonName, certificate.common_name});
-  }
-  return authenticator.Authenticate(identity);
-}
 
 OpenAiService::OpenAiService(const ServiceContext& context, const OpenAiOptions& options)
     : context_(context),

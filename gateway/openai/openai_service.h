@@ -22,9 +22,6 @@
 
 namespace headstart {
 
-// Who calls: the headers are what gRPC's metadata are.
-absl::StatusOr<Caller> AuthenticateHttp(const Authenticator& authenticator, const HttpRequest& request);
-
 class OpenAiService {
  public:
   OpenAiService(const ServiceContext& context, const OpenAiOptions& options);

@@ -31,6 +31,8 @@ std::string SentenceOf(const MissGroup& group, std::string_view first_way) {
           group.computed_tokens);
     case MissReason::kExpired:
       return fmt::format("{} came after the time to live of what they share had passed", requests);
+    case MissReason::kTierError:
+      return fmt::format("{} asked for what a tier could not give back: {} tokens", requests, group.computed_tokens);
     case MissReason::kCachingOff:
       return fmt::format("{} asked not to read the cache", requests);
     case MissReason::kNew:

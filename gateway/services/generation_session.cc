@@ -124,19 +124,27 @@ void GenerationSession::OnDelta(GenerationDelta delta) { events_->OnDelta(std::m
 
 void GenerationSession::OnFinished(FinishReason reason, const GenerationUsage& usage,
                                    const GenerationTimings& timings) {
+  Settle(reason, usage, timings, [self = shared_from_this(), reason, usage, timings](const v1::Receipt& receipt) {
+    self->events_->OnFinished({.reason = reason, .usage = usage, .timings = timings, .receipt = receipt});
+  });
+}
+
+// One that had to make room while its prompt was computed has done work: that is in the account as any other.
+void GenerationSession::OnRefused(const absl::Status& why, const GenerationUsage& usage,
+                                  const GenerationTimings& timings) {
+  if (usage.prompt_tokens == 0) return events_->OnRefused(SubmitError(why));
+  Settle(FinishReason::kShutdown, usage, timings,
+         [self = shared_from_this(), why](const v1::Receipt&) { self->events_->OnRefused(SubmitError(why)); });
+}
+
+void GenerationSession::Settle(FinishReason reason, const GenerationUsage& usage, const GenerationTimings& timings,
+                               Accountant::Recorded recorded) {
   record_.end = context_.now();
   record_.reason = reason;
   record_.usage = usage;
   record_.timings = timings;
   context_.observer.OnRequestFinished(record_);
-  auto finish = [self = shared_from_this(), reason, usage, timings](const v1::Receipt& receipt) {
-    self->events_->OnFinished({.reason = reason, .usage = usage, .timings = timings, .receipt = receipt});
-  };
-  context_.accountant.Record(std::move(record_), std::move(finish));
-}
-
-void GenerationSession::OnRefused(const absl::Status& why, const GenerationUsage&, const GenerationTimings&) {
-  events_->OnRefused(SubmitError(why));
+  context_.accountant.Record(std::move(record_), std::move(recorded));
 }
 
 }  // namespace headstart

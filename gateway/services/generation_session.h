@@ -34,8 +34,8 @@
 namespace headstart {
 
 // What the protocol's side hears: OnStarted once, OnDelta any number of times, OnFinished once and last; or OnRefused
-// alone, or OnFinished alone for a request that ended while it waited. Calls come one after the other, from a worker,
-// the engine's thread or the account's, must return at once, and may come before Start has returned.
+// in place of OnFinished, or OnFinished alone for a request that ended while it waited. Calls come one after the other,
+// from a worker, the engine's thread or the account's, must return at once, and may come before Start has returned.
 class SessionEvents {
  public:
   virtual ~SessionEvents() = default;
@@ -58,7 +58,8 @@ class SessionEvents {
   };
   virtual void OnFinished(const Finished& finished) = 0;
 
-  // Nothing was computed. The status carries google.rpc details.
+  // It was not let in; or, maybe after OnStarted, it turned out to need more memory than pinned prefixes leave. The
+  // status carries google.rpc details.
   virtual void OnRefused(const absl::Status& status) = 0;
 };
 
@@ -93,6 +94,9 @@ class GenerationSession final : public GenerationSink, public std::enable_shared
   absl::StatusOr<GenerationId> Submit();
   void Submitted(GenerationId id) ABSL_LOCKS_EXCLUDED(mutex_);
   void Remember(const GenerationUsage& split);
+  // Observes and records what was done; `recorded` is called as by the accountant.
+  void Settle(FinishReason reason, const GenerationUsage& usage, const GenerationTimings& timings,
+              Accountant::Recorded recorded);
 
   const ServiceContext& context_;
   const InputEncoder& encoder_;

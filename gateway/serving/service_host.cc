@@ -7,6 +7,7 @@
 #include "gateway/accounting/accountant.h"
 #include "gateway/dashboard/activity.h"
 #include "gateway/dashboard/dashboard_service.h"
+#include "gateway/http/http_identity.h"
 #include "gateway/ledger/ledger.h"
 #include "gateway/openai/openai_errors.h"
 #include "gateway/openai/openai_service.h"
@@ -26,17 +27,21 @@ namespace headstart {
 namespace {
 
 // Where it may listen, and that it can now.
-absl::Status CheckAddress(const std::string& text, const ServiceHostOptions& options,
-                          const Authenticator& authenticator) {
+absl::Status CheckAddress(const std::string& text, const ServiceHostOptions& options, CallerAccess access) {
   auto address = ParseListenAddress(text);
   if (!address.ok()) return address.status();
   if (auto status = CheckCanListen(*address); !status.ok()) return status;
-  if (!authenticator.is_open() || address->IsLoopback() || options.insecure_open) return absl::OkStatus();
+  const bool may_be_reached = access == CallerAccess::kByCredential || options.insecure_open;
+  if (may_be_reached || address->IsLoopback()) return absl::OkStatus();
   return absl::FailedPreconditionError(fmt::format(
       "{} can be reached by other machines, and this server asks nobody for a credential: whoever reaches it can use "
       "the model and, by timing, learn what others have asked. Listen on 127.0.0.1, name a file with --keys, or accept "
       "that with --insecure-open",
       address->ToString()));
+}
+
+CallerAccess AccessOf(const Authenticator& authenticator) {
+  return authenticator.is_open() ? CallerAccess::kOpen : CallerAccess::kByCredential;
 }
 
 bool ServesHttp(const ServiceHostOptions& options) { return !options.http.listen.empty(); }
@@ -51,11 +56,11 @@ HttpServerOptions ForHttp(const ServiceHostOptions& options, const Authenticator
 
 }  // namespace
 
-absl::Status ServiceHost::CheckOptions(const ServiceHostOptions& options, const Authenticator& authenticator) {
-  if (auto status = CheckAddress(options.grpc.listen, options, authenticator); !status.ok()) return status;
+absl::Status ServiceHost::CheckOptions(const ServiceHostOptions& options, CallerAccess access) {
+  if (auto status = CheckAddress(options.grpc.listen, options, access); !status.ok()) return status;
   if (auto status = CheckGrpcServerOptions(options.grpc); !status.ok()) return status;
   if (!ServesHttp(options)) return absl::OkStatus();
-  if (auto status = CheckAddress(options.http.listen, options, authenticator); !status.ok()) return status;
+  if (auto status = CheckAddress(options.http.listen, options, access); !status.ok()) return status;
   return CheckHttpServerOptions(options.http);
 }
 
@@ -166,7 +171,7 @@ absl::Status ServiceHost::State::StartHttp(const HttpServerOptions& options) {
 absl::StatusOr<std::unique_ptr<ServiceHost>> ServiceHost::Start(std::unique_ptr<Engine> engine,
                                                                 const ServiceHostOptions& options,
                                                                 const ServiceHostParts& parts, RandomSource random) {
-  if (auto status = CheckOptions(options, parts.authenticator); !status.ok()) return status;
+  if (auto status = CheckOptions(options, AccessOf(parts.authenticator)); !status.ok()) return status;
   std::unique_ptr<ServiceHost> host(
       new ServiceHost(std::make_unique<State>(std::move(engine), options, parts, std::move(random))));
   if (auto status = host->state_->StartGrpc(options.grpc); !status.ok()) return status;

@@ -49,6 +49,9 @@ struct ServiceHostOptions {
   bool insecure_open = false;  // allows other machines to call a server that asks for no credential
 };
 
+// Whether callers show who they are.
+enum class CallerAccess { kOpen, kByCredential };
+
 // What a host is built on. All of it outlives the host.
 struct ServiceHostParts {
   const Authenticator& authenticator;
@@ -70,7 +73,7 @@ class ServiceHost {
                                                             RandomSource random = SystemRandom());
 
   // The checks of Start that need no engine, for before a model is loaded.
-  static absl::Status CheckOptions(const ServiceHostOptions& options, const Authenticator& authenticator);
+  static absl::Status CheckOptions(const ServiceHostOptions& options, CallerAccess access);
 
   ~ServiceHost();
   ServiceHost(const ServiceHost&) = delete;

@@ -12,15 +12,6 @@ namespace {
 constexpr absl::Duration kLookForChangesEvery = absl::Seconds(1);
 constexpr absl::Duration kMeterStorageEvery = absl::Minutes(1);
 
-// Callers with keys are told apart before anything is served; the checks of the host only ask whether it is open.
-class ClosedAuthenticator final : public Authenticator {
- public:
-  absl::StatusOr<Caller> Authenticate(const CallIdentity&) const override {
-    return absl::UnauthenticatedError("the server is starting");
-  }
-  bool is_open() const override { return false; }
-};
-
 absl::Status CheckExposure(const ServingOptions& options, const std::string& listen, const std::string& flag) {
   if (listen.empty() || !options.auth.uses_keys()) return absl::OkStatus();
   auto address = ParseListenAddress(listen);
@@ -40,9 +31,8 @@ absl::Status CheckFiles(const ServingOptions& options) {
   return LoadedPrices::Open({options.account.prices_file}, PriceBookParser(""), ignore).status();
 }
 
-}  // namespace
-
-absl::Status Serving::Check(const ServingOptions& options) {
+// Flags alone; no file is read, no address tried.
+absl::Status CheckFlags(const ServingOptions& options) {
   if (auto status = CheckAuthFlags(options.auth); !status.ok()) return status;
   if (options.account.keep_sum_days < options.account.keep_record_days) {
     return absl::InvalidArgumentError(
@@ -50,15 +40,22 @@ absl::Status Serving::Check(const ServingOptions& options) {
                     options.account.keep_sum_days, options.account.keep_record_days));
   }
   if (auto status = CheckExposure(options, options.host.grpc.listen, "--listen"); !status.ok()) return status;
-  if (auto status = CheckExposure(options, options.host.http.listen, "--http-listen"); !status.ok()) return status;
+  return CheckExposure(options, options.host.http.listen, "--http-listen");
+}
+
+}  // namespace
+
+absl::Status Serving::Check(const ServingOptions& options) {
+  if (auto status = CheckFlags(options); !status.ok()) return status;
   if (auto status = CheckFiles(options); !status.ok()) return status;
-  if (options.auth.uses_keys()) return ServiceHost::CheckOptions(options.host, ClosedAuthenticator());
-  return ServiceHost::CheckOptions(options.host, *OpenAuthenticator());
+  return ServiceHost::CheckOptions(options.host,
+                                   options.auth.uses_keys() ? CallerAccess::kByCredential : CallerAccess::kOpen);
 }
 
 absl::StatusOr<std::unique_ptr<Serving>> Serving::Start(std::unique_ptr<Engine> engine, const ServingOptions& options,
                                                         spdlog::logger& logger) {
-  if (auto status = Check(options); !status.ok()) return status;
+  // Files and addresses are met with below; a moment ago they may have been others.
+  if (auto status = CheckFlags(options); !status.ok()) return status;
   std::unique_ptr<Serving> serving(new Serving(options, logger));
   const std::string& name = options.host.model_name.empty() ? engine->config().name : options.host.model_name;
   if (auto status = serving->OpenFiles(name); !status.ok()) return status;

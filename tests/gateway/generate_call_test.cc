@@ -364,5 +364,27 @@ TEST_F(GenerateCallTest, RecordSaysWhenItWasAskedAndWhenItEnded) {
   EXPECT_GE(record.end, between);
 }
 
+// What turns out not to fit beside pinned prefixes is refused as what never could; what it did until then is recorded.
+TEST_F(GenerateCallTest, RefusedByTheEngineInTheEnd) {
+  const absl::Status why = absl::FailedPreconditionError("pinned prefixes hold 7 of 8 blocks");
+  Begin(TextRequest(kPrompt));
+  engine_->WaitForRequest().sink->OnRefused(why, {}, {});
+  const grpc::Status unworked = End().status;
+  EXPECT_EQ(unworked.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_EQ(ReasonOf(unworked), "CACHE_TOO_SMALL");
+
+  Begin(TextRequest(kPrompt));
+  auto submitted = engine_->WaitForRequest();
+  submitted.sink->OnStarted(Split());
+  GenerationUsage done = Total();
+  done.completion_tokens = 0;
+  submitted.sink->OnRefused(why, done, {});
+  EXPECT_EQ(ReasonOf(End().status), "CACHE_TOO_SMALL");
+  const auto records = served_->accountant().WaitForRecords(1);
+  ASSERT_EQ(records.size(), 1u) << "the first did no work";
+  EXPECT_EQ(records.front().usage.computed_prompt_tokens, 4);
+  EXPECT_EQ(records.front().reason, FinishReason::kShutdown);
+}
+
 }  // namespace
 }  // namespace headstart::testing

@@ -71,7 +71,7 @@ class LedgerAccountantTest : public ::testing::Test {
   }
 
   std::string WriteBook() {
-    const std::string path = folder_ / "prices.yaml";
+    const std::string path = folder_.Path("prices.yaml");
     EXPECT_TRUE(rocksdb::WriteStringToFile(rocksdb::Env::Default(), kBook, path).ok());
     return path;
   }
@@ -79,7 +79,7 @@ class LedgerAccountantTest : public ::testing::Test {
   void Open() {
     accountant_.reset();
     LedgerAccountantOptions options;
-    options.ledger.directory = folder_ / "ledger";
+    options.ledger.directory = folder_.Path("ledger");
     options.ledger.env = files_.env();
     options.ledger.now = [this] { return now_; };
     options.ledger.first_retry = options.ledger.longest_retry = absl::Hours(10);

@@ -12,17 +12,6 @@
 
 namespace headstart::testing {
 
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "headstart_ledger_XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) ADD_FAILURE() << "no temporary folder";
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 absl::Time Ten() { return absl::FromUnixSeconds(1'796'032'800); }
 
 v1::TokenPrices TestPrices() {

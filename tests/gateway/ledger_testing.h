@@ -1,4 +1,4 @@
-// What tests of the ledger share: entries, a folder of their own, and a naive account to compare with.
+// What tests of the ledger share: entries, and a naive account to compare with.
 
 #ifndef HEADSTART_TESTS_GATEWAY_LEDGER_TESTING_H_
 #define HEADSTART_TESTS_GATEWAY_LEDGER_TESTING_H_
@@ -16,21 +16,9 @@
 #include "absl/time/time.h"
 #include "engine/mutex.h"
 #include "gateway/ledger/ledger.h"
+#include "tests/testing/temporary_folder.h"
 
 namespace headstart::testing {
-
-// A folder that goes with it.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 // 2026-11-30 10:00 UTC.
 absl::Time Ten();

@@ -182,14 +182,20 @@ TEST(ServerTest, RequestThatCannotBeParsedIsSaidToBeMalformed) {
 }
 
 TEST(ServerTest, OpenServerStaysOnThisMachineUnlessToldOtherwise) {
-  const auto open = OpenAuthenticator();
   ServiceHostOptions options;
   options.grpc.listen = "0.0.0.0:0";
-  EXPECT_THAT(ServiceHost::CheckOptions(options, *open),
+  EXPECT_THAT(ServiceHost::CheckOptions(options, CallerAccess::kOpen),
               StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("--insecure-open")));
-  EXPECT_OK(ServiceHost::CheckOptions(options, TokenAuthenticator()));
+  EXPECT_OK(ServiceHost::CheckOptions(options, CallerAccess::kByCredential));
   options.insecure_open = true;
-  EXPECT_OK(ServiceHost::CheckOptions(options, *open));
+  EXPECT_OK(ServiceHost::CheckOptions(options, CallerAccess::kOpen));
+
+  // The HTTP side is held to the same.
+  options = {};
+  options.http.listen = "0.0.0.0:0";
+  EXPECT_THAT(ServiceHost::CheckOptions(options, CallerAccess::kOpen),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("--insecure-open")));
+  EXPECT_OK(ServiceHost::CheckOptions(options, CallerAccess::kByCredential));
 }
 
 TEST(ServerTest, OversizedMessageIsRefused) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "CLI/CLI.hpp"
 #include "fmt/format.h"
 #include "gateway/auth/key_authenticator.h"
 #include "gateway/cli/commands.h"
@@ -10,6 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/gateway/fake_engine.h"
+#include "tests/gateway/program_testing.h"
 #include "tests/gateway/rpc_testing.h"
 #include "tests/gateway/tls_testing.h"
 #include "tests/testing/status.h"
@@ -21,35 +21,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-struct Result {
-  int exit_code = 0;
-  std::string out;
-  std::string err;
-};
-
-Result RunProgram(std::vector<std::string> words) {
-  CLI::App app;
-  app.require_subcommand(1);
-  Action action;
-  AddModelsCommand(app, action);
-  AddCacheCommand(app, action);
-  AddKeyCommand(app, action);
-  std::ranges::reverse(words);  // as CLI11 wants a vector
-  ::testing::internal::CaptureStdout();
-  ::testing::internal::CaptureStderr();
-  Result result;
-  try {
-    app.parse(words);
-    result.exit_code = action();
-  } catch (const CLI::ParseError& error) {
-    result.exit_code = app.exit(error) == 0 ? kExitOk : kExitUsage;
-  }
-  std::fflush(stdout);
-  result.out = ::testing::internal::GetCapturedStdout();
-  result.err = ::testing::internal::GetCapturedStderr();
-  return result;
-}
 
 std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
 

@@ -9,9 +9,12 @@
 #include "gateway/files/ticker.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/testing/temporary_folder.h"
 
 namespace headstart {
 namespace {
+
+using testing::TemporaryFolder;
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
@@ -31,22 +34,13 @@ absl::StatusOr<int> ParseNumbers(const std::vector<std::string>& texts) {
 
 class WatchedFilesTest : public ::testing::Test {
  protected:
-  WatchedFilesTest() : folder_(std::filesystem::path(::testing::TempDir()) / "watched_files") {
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-  }
-  std::string Path(const std::string& name) const { return (folder_ / name).string(); }
-
-  // As editors and tools replace a file: by another one, so that the change shows whatever the clock's grain.
-  void Write(const std::string& name, const std::string& text) {
-    std::ofstream(Path(name + ".new")) << text;
-    std::filesystem::rename(Path(name + ".new"), Path(name));
-  }
+  std::string Path(const std::string& name) const { return folder_.Path(name); }
+  void Write(const std::string& name, const std::string& text) { folder_.Write(name, text); }
   auto Open(const std::vector<std::string>& paths) {
     return WatchedFiles<int>::Open(paths, ParseNumbers, [this](const std::string& event) { events_.push_back(event); });
   }
 
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
   std::vector<std::string> events_;
 };
 
@@ -107,7 +101,7 @@ TEST_F(WatchedFilesTest, FollowsALinkThatIsReplaced) {
 
 TEST_F(WatchedFilesTest, RefusesToOpenWhatIsMissingWrongOrAFolder) {
   EXPECT_THAT(std::string(Open({Path("none")}).status().message()), HasSubstr("cannot read " + Path("none")));
-  EXPECT_THAT(std::string(Open({folder_.string()}).status().message()), HasSubstr("is a folder"));
+  EXPECT_THAT(std::string(Open({Path("")}).status().message()), HasSubstr("is a folder"));
   Write("a", "x");
   EXPECT_THAT(std::string(Open({Path("a")}).status().message()), HasSubstr(Path("a") + ": line 1"));
 }
