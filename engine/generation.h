@@ -70,7 +70,7 @@ enum class FinishReason {
   kLength,  // max_tokens, or the end of the context, or of the memory that pinned prefixes leave
   kCancelled,
   kDeadline,
-  kShutdown,  // the server stopped before it was done: the same request may work elsewhere
+  kShutdown,  // the server stopped before it was done, or had no room for it: the same request may work elsewhere
 };
 
 struct GenerationDelta {

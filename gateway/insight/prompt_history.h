@@ -51,7 +51,8 @@ class PromptHistory {
   // As much of a prompt as is kept.
   std::vector<TokenId> Beginning(const std::vector<TokenId>& prompt) const;
 
-  // Makes room by forgetting the oldest prompt of the tenant that takes most.
+  // Makes room by forgetting the oldest prompt of the tenant that takes most: once memory is full, in a time that grows
+  // with the number of tenants that are remembered.
   void Remember(const std::string& tenant, RememberedPrompt prompt) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // A tenant's prompts, oldest first.
