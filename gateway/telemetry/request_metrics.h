@@ -48,7 +48,7 @@ class RequestMetrics final : public RequestObserver, public BillingObserver, pub
   static constexpr int kSources = 5;   // device, host, disk, remote, computed
   static constexpr int kOutcomes = 5;  // as FinishReason
   static constexpr int kReasons = static_cast<int>(MissReason::kOtherTenant) + 1;
-  static constexpr int kWarmths = 3;   // miss, partial, hit
+  static constexpr int kWarmths = 3;  // miss, partial, hit
 
   struct Money {
     int64_t cost_nanos = 0;
