@@ -161,6 +161,7 @@ void PrefixStoreCore::HoldPath(const Plan& plan, SequenceState& sequence) {
     residence_.Lease(block);
     ++pool_[block].hits;
   };
+  residence_.Found(plan.path);
   for (const BlockId block : plan.path) hold(block);
   if (sequence.copied) hold(*sequence.copied);
 }

@@ -12,7 +12,7 @@ bool Any(BlockId) { return true; }
 void Tiering::EvictDevice() {
   const BlockId victim = *residence_.Victim(TierKind::kDevice, Any);
   const Block& record = pool_[victim];
-  ++counts_.evicted_blocks;
+  residence_.Evicting(TierKind::kDevice, victim);
   // With a copy on disk alone it must not hide what lies below it in host memory.
   const auto may_leave_memory = [&] { return record.on_disk && tree_.IsLeafIn(Reach::kMemory, victim); };
   if (record.in_host() || DemoteToHost(victim) || may_leave_memory()) {
@@ -38,7 +38,9 @@ bool Tiering::CopyDown(BlockId block) {
   const auto writer = tiers_.host->NewWriter();
   const auto read =
       tiers_.device->Read({&from, 1}, [&](size_t, const BlockBytes& bytes) { writer->Add(to, {}, bytes); });
-  return read.front().ok() && writer->Commit().ok();
+  if (!read.front().ok() || !writer->Commit().ok()) return false;
+  ++counts_.host_stored_blocks;
+  return true;
 }
 
 // The block least worth keeping goes, without a wait: if the disk has not got it by now, nobody will ever have it. One
@@ -50,6 +52,7 @@ bool Tiering::MakeRoomInHost() {
   });
   if (!victim) victim = residence_.Victim(TierKind::kHost, Any);
   if (!victim) return false;
+  residence_.Evicting(TierKind::kHost, *victim);
   const Block& record = pool_[*victim];
   if (record.on_device() || record.on_disk) {
     residence_.LeaveHost(*victim);
@@ -64,6 +67,7 @@ bool Tiering::MakeRoomOnDisk(std::optional<BlockId> kept) {
   while (disk_blocks_ >= tiers_.disk->capacity_blocks()) {
     const auto victim = residence_.Victim(TierKind::kDisk, [&](BlockId block) { return block != kept; });
     if (!victim) return false;
+    residence_.Evicting(TierKind::kDisk, *victim);
     const Block& record = pool_[*victim];
     if (record.on_device() || record.in_host()) {
       removals_.Ask({.key = record.key, .depth = record.depth});

@@ -72,7 +72,10 @@ void Tiering::CommitLoad(const Transfer& transfer) {
     }
     residence_.EndLoad(item.block);
   }
-  (transfer.tier == TierKind::kHost ? counts_.host_loaded_blocks : counts_.disk_loaded_blocks) += loaded;
+  const bool host = transfer.tier == TierKind::kHost;
+  (host ? counts_.host_loaded_blocks : counts_.disk_loaded_blocks) += loaded;
+  TransferHistograms& transfers = counts_.transfers;
+  (host ? transfers.host_reads : transfers.disk_reads).Observe(absl::ToDoubleSeconds(transfer.elapsed));
   advisor_.Loaded(transfer.tier, loaded, transfer.elapsed);
 }
 

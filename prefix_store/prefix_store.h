@@ -39,6 +39,7 @@
 #include "absl/time/time.h"
 #include "prefix_store/eviction/policy.h"
 #include "prefix_store/eviction/policy_kind.h"
+#include "prefix_store/prefix_store_stats.h"
 #include "prefix_store/tier/tier.h"
 #include "prefix_store/transfer/io_executor.h"
 #include "prefix_store/types.h"
@@ -213,41 +214,6 @@ class PinnedPrefix {
   friend class PrefixStore;
   explicit PinnedPrefix(std::unique_ptr<PinState> state);
   std::unique_ptr<PinState> state_;
-};
-
-// Counts since the start, and levels now. Blocks and tokens; never bytes, which the store does not know.
-struct PrefixStoreStats {
-  int64_t pool_blocks = 0;
-  int64_t free_blocks = 0;
-  int64_t leased_blocks = 0;     // held by running sequences or pins
-  int64_t pinned_blocks = 0;     // of those, held by pins
-  int64_t reserved_blocks = 0;   // of the free and the evictable ones: promised to running sequences
-  int64_t evictable_blocks = 0;  // cached and not leased
-  int64_t cached_tokens = 0;     // tokens that the tree can give
-  int64_t nodes = 0;
-  int64_t acquisitions = 0;
-  int64_t queried_tokens = 0;  // tokens of all acquisitions that read the cache
-  int64_t hit_tokens = 0;      // of those, tokens found
-  int64_t written_tokens = 0;
-  int64_t evicted_blocks = 0;  // from the device
-  int64_t expired_blocks = 0;  // forgotten because their time to live had passed
-  int64_t copied_blocks = 0;
-
-  // --- the tiers below the device
-  int64_t host_blocks = 0;  // slots there
-  int64_t host_used_blocks = 0;
-  int64_t disk_blocks = 0;  // records that the disk may hold
-  int64_t disk_used_blocks = 0;
-  int64_t host_loaded_blocks = 0;
-  int64_t disk_loaded_blocks = 0;
-  int64_t disk_stored_blocks = 0;
-  int64_t dropped_blocks = 0;               // forgotten because no lower tier could take them
-  int64_t bad_blocks = 0;                   // came back damaged or not at all
-  int64_t disk_failures = 0;                // transfers that the disk refused
-  int64_t disk_outages = 0;                 // times that the disk was turned off for it
-  bool disk_on = false;                     // in use for writing
-  int64_t recomputed_by_choice_tokens = 0;  // cached below, but sooner computed, or not readable
-  int64_t transfers_pending = 0;
 };
 
 class PrefixStore {

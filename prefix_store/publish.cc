@@ -96,6 +96,7 @@ void PrefixStoreCore::Insert(SequenceState& sequence, const TreePosition& at, To
     MovePins(*redundant, block);
   }
   tiering_.NameBlock(block);
+  residence_.Cached(block);
 }
 
 void PrefixStoreCore::StopPublishing(SequenceState& sequence) {

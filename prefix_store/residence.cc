@@ -21,6 +21,9 @@ constexpr Reach ReachOf(TierKind tier) {
   return Reach::kDisk;
 }
 
+// Of those that are forgotten: whether for lack of room or by age, and not because somebody said so.
+bool TimeIsOver(std::optional<Gone> why) { return why == Gone::kEvicted || why == Gone::kExpired; }
+
 constexpr TierKind kAllTiers[] = {TierKind::kDevice, TierKind::kHost, TierKind::kDisk};
 
 }  // namespace
@@ -140,11 +143,22 @@ void Residence::Forget(BlockId block, std::optional<Gone> why, absl::FunctionRef
   const std::vector<BlockId> subtree = tree_.Subtree(block);
   for (auto next = subtree.rbegin(); next != subtree.rend(); ++next) {
     const Block& record = pool_[*next];
+    if (TimeIsOver(why) && BlockAges::KeepsBirth(*next)) ages_.Died(*next, now());
     if (why) ghosts_.Remember(scopes_.Salted(record.prefix_hash, record.node->scope.id()), *why);
     tree_.Remove(*next);
     forgotten(*next);
     Uncached(*next);
   }
+}
+
+void Residence::Cached(BlockId block) {
+  if (BlockAges::KeepsBirth(block)) ages_.Born(block, now());
+  Update(block, UntrackReason::kLeased);
+}
+
+void Residence::Found(std::span<const BlockId> blocks) {
+  const AgeMs now = this->now();
+  for (const BlockId block : blocks) ages_.Found(pool_[block], now);
 }
 
 void Residence::Uncached(BlockId block) {

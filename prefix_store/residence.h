@@ -22,9 +22,11 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "prefix_store/block_ages.h"
 #include "prefix_store/block_pool.h"
 #include "prefix_store/eviction/block_queue.h"
 #include "prefix_store/eviction/policy.h"
@@ -97,8 +99,14 @@ class Residence {
   // first, while its record is still there. Remembers for later misses `why`, when it is to be told.
   void Forget(BlockId block, std::optional<Gone> why, absl::FunctionRef<void(BlockId)> forgotten);
 
-  // A block that nobody holds has come into the tree.
-  void Cached(BlockId block) { Update(block, UntrackReason::kLeased); }
+  // A block has come into the tree, whether somebody holds it or not.
+  void Cached(BlockId block);
+
+  // A victim of `tier` is about to leave it.
+  void Evicting(TierKind tier, BlockId block) { ages_.Evicted(tier, pool_[block], now()); }
+
+  // An acquisition finds blocks, and is about to lease them.
+  void Found(std::span<const BlockId> blocks);
 
   // A block has left the tree: what its record held is given back when nobody holds it any more.
   void Uncached(BlockId block);
@@ -113,6 +121,7 @@ class Residence {
   AgeMs now() const { return clock_(); }
   uint32_t next_expiry() const { return expiring_.next(); }  // or kNever
   const EvictionPolicy& policy(TierKind tier) const { return *policies_[static_cast<size_t>(tier)]; }
+  const BlockAgeHistograms& ages() const { return ages_.histograms(); }
 
   absl::Status Check() const;
 
@@ -139,6 +148,7 @@ class Residence {
   const Clock clock_;
   BlockQueue host_copies_;  // in host memory and on the device
   ExpiryQueue expiring_;
+  BlockAges ages_;
 };
 
 }  // namespace headstart

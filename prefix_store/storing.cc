@@ -33,11 +33,13 @@ void Tiering::KeepReserve() {
     const auto victim = residence_.Victim(TierKind::kHost, [](BlockId) { return true; });
     if (!victim) break;
     const Block& record = pool_[*victim];
-    if (record.on_device() || record.on_disk) {
+    const bool elsewhere = record.on_device() || record.on_disk;
+    if (!elsewhere && !MakeRoomOnDisk(std::nullopt)) break;
+    residence_.Evicting(TierKind::kHost, *victim);
+    if (elsewhere) {
       residence_.LeaveHost(*victim);
       continue;
     }
-    if (!MakeRoomOnDisk(std::nullopt)) break;
     AddStore(*transfer, *victim, Leaving::kYes);
     if (transfer->items.size() == kStoreBatch) SubmitStore(std::exchange(transfer, NewStore()));
   }
@@ -148,6 +150,7 @@ TransferItem Tiering::StoreItem(BlockId block) const {
 }
 
 void Tiering::CommitStore(const Transfer& transfer) {
+  counts_.transfers.disk_writes.Observe(absl::ToDoubleSeconds(transfer.elapsed));
   const TransferItem* failed = nullptr;
   for (const TransferItem& item : transfer.items) {
     --storing_blocks_;

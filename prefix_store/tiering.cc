@@ -142,11 +142,14 @@ void Tiering::NameBlock(BlockId block) {
 }
 
 void Tiering::AddStats(PrefixStoreStats& stats) const {
-  stats.evicted_blocks = counts_.evicted_blocks;
+  stats.ages = residence_.ages();
+  stats.evicted_blocks = stats.ages.idle_before_eviction[static_cast<size_t>(TierKind::kDevice)].count();
+  stats.transfers = counts_.transfers;
   stats.host_blocks = pool_.host().size();
   stats.host_used_blocks = pool_.host().size() - pool_.host().free();
   stats.disk_blocks = has_disk() ? tiers_.disk->capacity_blocks() : 0;
   stats.disk_used_blocks = disk_blocks_;
+  stats.host_stored_blocks = counts_.host_stored_blocks;
   stats.host_loaded_blocks = counts_.host_loaded_blocks;
   stats.disk_loaded_blocks = counts_.disk_loaded_blocks;
   stats.disk_stored_blocks = counts_.disk_stored_blocks;

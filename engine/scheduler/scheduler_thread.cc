@@ -19,7 +19,7 @@ constexpr absl::Duration kLookAgain = absl::Milliseconds(20);
 
 SchedulerThread::SchedulerThread(ModelRunner& runner, const Tokenizer& tokenizer,
                                  const PrefixStoreOptions& store_options, SchedulerOptions options,
-                                 SchedulerClocks clocks, PrefixStoreTiers tiers, PrefixRegistryOptions registry)
+                                 SchedulerClocks clocks, PrefixStoreTiers tiers, const PrefixRegistryOptions& registry)
     : clocks_(std::move(clocks)),
       store_(store_options, WithWake(std::move(tiers))),
       scheduler_(runner, store_, tokenizer, std::move(options), clocks_.steady),

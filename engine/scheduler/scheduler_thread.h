@@ -45,7 +45,7 @@ class SchedulerThread {
   // first request runs; what is not on disk is written there when the thread ends, as far as a bounded time allows.
   SchedulerThread(ModelRunner& runner, const Tokenizer& tokenizer, const PrefixStoreOptions& store_options,
                   SchedulerOptions options, SchedulerClocks clocks = {}, PrefixStoreTiers tiers = {},
-                  PrefixRegistryOptions registry = {});
+                  const PrefixRegistryOptions& registry = {});
   ~SchedulerThread();
   SchedulerThread(const SchedulerThread&) = delete;
   SchedulerThread& operator=(const SchedulerThread&) = delete;

@@ -4,10 +4,11 @@
 #include <utility>
 
 #include "fmt/format.h"
+#include "fmt/ranges.h"
 #include "gateway/accounting/charge.h"
 #include "gateway/accounting/money.h"
 #include "gateway/accounting/price_book.h"
-#include "yaml-cpp/yaml.h"
+#include "gateway/yaml/yaml_fields.h"
 
 namespace headstart {
 namespace {
@@ -15,10 +16,7 @@ namespace {
 constexpr size_t kMaxBookBytes = 1 << 20;  // thousands of versions
 constexpr size_t kMaxNameBytes = 64;       // of a currency and of a version: both are copied into every entry
 
-constexpr std::string_view kBookFields = "currency, versions";
-constexpr std::string_view kVersionFields = "version, effective_from, models";
-constexpr std::string_view kPriceFields = "input, cached_input, cache_write, output, storage";
-constexpr std::string_view kTierFields = "device, host, disk, remote";
+using Names = std::vector<std::string_view>;
 
 // The first complaint, kept while the reading goes on with defaults: so the readers below need no status each.
 class Reader {
@@ -28,10 +26,11 @@ class Reader {
   absl::StatusOr<PriceBook> Read(const YAML::Node& root) {
     std::string currency;
     std::vector<PriceVersion> versions;
-    ReadMap(root, "the price book", kBookFields, [&](const std::string& key, const YAML::Node& value) {
-      if (key == "currency") currency = ReadName(value, "currency");
-      if (key == "versions") versions = ReadVersions(value);
-    });
+    ReadMap(root, "the price book", Names{"currency", "versions"},
+            [&](const std::string& key, const YAML::Node& value) {
+              if (key == "currency") currency = ReadName(value, "currency");
+              if (key == "versions") versions = ReadVersions(value);
+            });
     if (currency.empty()) Complain(root, "the price book has no currency");
     if (versions.empty()) Complain(root, "the price book has no versions");
     CheckOrder(root, versions);
@@ -40,33 +39,21 @@ class Reader {
   }
 
  private:
-  void Complain(const YAML::Node& where, std::string_view what) {
-    if (status_.ok())
-      status_ = absl::InvalidArgumentError(fmt::format("line {}: {}", std::max(where.Mark().line + 1, 1), what));
-  }
+  void Complain(const YAML::Node& where, std::string_view what) { Complain(ErrorAt(where, what)); }
+  void Complain(const absl::Status& status) { status_.Update(status); }
 
-  // Calls `read` with each key, all of which are among `known`, and no two alike. Any key will do when it is empty.
+  // Calls `read` with each field, all of which are `known`, and no two alike. Any will do when none is known.
   template <typename Read>
-  void ReadMap(const YAML::Node& node, std::string_view what, std::string_view known, const Read& read) {
+  void ReadMap(const YAML::Node& node, const std::string& what, const std::vector<std::string_view>& known,
+               const Read& read) {
     if (!node.IsMap()) {
-      return Complain(node, fmt::format("{} is a mapping of {}", what, known.empty() ? "models to prices" : known));
+      return Complain(node,
+                      fmt::format("{} is a mapping of {}", what,
+                                  known.empty() ? "models to prices" : fmt::format("{}", fmt::join(known, ", "))));
     }
-    std::set<std::string> seen;
-    for (const auto& entry : node) {
-      const std::string key = entry.first.IsScalar() ? entry.first.Scalar() : "";
-      if (!known.empty() && !IsAmong(key, known)) {
-        Complain(entry.first, fmt::format("{} has no field \"{}\"; it has {}", what, key, known));
-      } else if (!seen.insert(key).second) {
-        Complain(entry.first, fmt::format("{} has \"{}\" twice", what, key));
-      } else {
-        read(key, entry.second);
-      }
-    }
-  }
-
-  static bool IsAmong(std::string_view key, std::string_view known) {
-    if (key.empty() || key.find_first_of(", ") != std::string_view::npos) return false;
-    return fmt::format(", {}, ", known).find(fmt::format(", {}, ", key)) != std::string::npos;
+    const auto fields = YamlFields::Of(node, what, known);
+    if (!fields.ok()) return Complain(fields.status());
+    for (const auto& [name, value] : fields->fields()) read(name, value);
   }
 
   std::string ReadName(const YAML::Node& node, std::string_view what) {
@@ -84,7 +71,7 @@ class Reader {
     for (size_t i = 0; node.IsSequence() && i < node.size(); ++i) {
       versions.push_back(ReadVersion(node[i]));
       const std::string& name = versions.back().name;
-      if (!names.insert(name).second) Complain(node[i], fmt::format("there are two versions \"{}\"", name));
+      if (!names.insert(name).second) Complain(node[i], fmt::format("there are two versions \"{}\"", Shown(name)));
     }
     return versions;
   }
@@ -92,11 +79,12 @@ class Reader {
   PriceVersion ReadVersion(const YAML::Node& node) {
     PriceVersion version;
     std::optional<absl::Time> from;
-    ReadMap(node, "a version", kVersionFields, [&](const std::string& key, const YAML::Node& value) {
-      if (key == "version") version.name = ReadName(value, "version");
-      if (key == "effective_from") from = ReadTime(value);
-      if (key == "models") version.models = ReadModels(value);
-    });
+    ReadMap(node, "a version", Names{"version", "effective_from", "models"},
+            [&](const std::string& key, const YAML::Node& value) {
+              if (key == "version") version.name = ReadName(value, "version");
+              if (key == "effective_from") from = ReadTime(value);
+              if (key == "models") version.models = ReadModels(value);
+            });
     if (version.name.empty()) Complain(node, "a version has no name; give it a field \"version\"");
     if (!from) Complain(node, fmt::format("version \"{}\" has no effective_from", version.name));
     if (!served_model_.empty() && version.Of(served_model_) == nullptr) {
@@ -121,7 +109,7 @@ class Reader {
 
   std::map<std::string, v1::TokenPrices, std::less<>> ReadModels(const YAML::Node& node) {
     std::map<std::string, v1::TokenPrices, std::less<>> models;
-    ReadMap(node, "models", "", [&](const std::string& model, const YAML::Node& value) {
+    ReadMap(node, "models", Names{}, [&](const std::string& model, const YAML::Node& value) {
       if (model.empty()) return Complain(node, "a model has no name");
       models[model] = ReadPrices(value, model);
     });
@@ -134,13 +122,14 @@ class Reader {
     YAML::Node cached(YAML::NodeType::Undefined);
     prices.set_cache_write_nanos(0);
     prices.set_storage_hour_nanos(0);
-    ReadMap(node, "a model", kPriceFields, [&](const std::string& key, const YAML::Node& value) {
-      if (key == "input") prices.set_input_nanos(ReadPrice(value, key));
-      if (key == "output") prices.set_output_nanos(ReadPrice(value, key));
-      if (key == "cache_write") prices.set_cache_write_nanos(ReadPrice(value, key));
-      if (key == "storage") prices.set_storage_hour_nanos(ReadPrice(value, key));
-      if (key == "cached_input") cached.reset(value);
-    });
+    ReadMap(node, "a model", Names{"input", "cached_input", "cache_write", "output", "storage"},
+            [&](const std::string& key, const YAML::Node& value) {
+              if (key == "input") prices.set_input_nanos(ReadPrice(value, key));
+              if (key == "output") prices.set_output_nanos(ReadPrice(value, key));
+              if (key == "cache_write") prices.set_cache_write_nanos(ReadPrice(value, key));
+              if (key == "storage") prices.set_storage_hour_nanos(ReadPrice(value, key));
+              if (key == "cached_input") cached.reset(value);
+            });
     if (!prices.has_input_nanos()) Complain(node, fmt::format("\"{}\" has no price for input", model));
     if (!prices.has_output_nanos()) Complain(node, fmt::format("\"{}\" has no price for output", model));
     ReadCached(cached, prices);
@@ -156,13 +145,14 @@ class Reader {
     prices.set_cached_disk_nanos(rest);
     prices.set_cached_remote_nanos(rest);
     if (!node.IsDefined() || is_one) return;
-    ReadMap(node, "cached_input", kTierFields, [&](const std::string& tier, const YAML::Node& value) {
-      const int64_t price = ReadPrice(value, tier);
-      if (tier == "device") prices.set_cached_device_nanos(price);
-      if (tier == "host") prices.set_cached_host_nanos(price);
-      if (tier == "disk") prices.set_cached_disk_nanos(price);
-      if (tier == "remote") prices.set_cached_remote_nanos(price);
-    });
+    ReadMap(node, "cached_input", Names{"device", "host", "disk", "remote"},
+            [&](const std::string& tier, const YAML::Node& value) {
+              const int64_t price = ReadPrice(value, tier);
+              if (tier == "device") prices.set_cached_device_nanos(price);
+              if (tier == "host") prices.set_cached_host_nanos(price);
+              if (tier == "disk") prices.set_cached_disk_nanos(price);
+              if (tier == "remote") prices.set_cached_remote_nanos(price);
+            });
   }
 
   int64_t ReadPrice(const YAML::Node& node, std::string_view what) {
@@ -192,12 +182,6 @@ class Reader {
   absl::Status status_;
 };
 
-// What yaml-cpp throws, with our words where its own mislead.
-absl::Status NotYaml(const YAML::Exception& error) {
-  return absl::InvalidArgumentError(
-      fmt::format("line {}: this is not YAML: {}; names such as \"*\" are quoted", error.mark.line + 1, error.msg));
-}
-
 }  // namespace
 
 absl::StatusOr<PriceBook> ParsePriceBook(const std::string& text, std::string_view served_model) {
@@ -205,11 +189,13 @@ absl::StatusOr<PriceBook> ParsePriceBook(const std::string& text, std::string_vi
     return absl::InvalidArgumentError(
         fmt::format("a price book has at most {} bytes; this one has {}", kMaxBookBytes, text.size()));
   }
-  try {
-    return Reader(served_model).Read(YAML::Load(text));
-  } catch (const YAML::Exception& error) {
-    return NotYaml(error);
+  const auto root = ParseYaml(text);
+  if (!root.ok()) {
+    const absl::string_view why = root.status().message();
+    return absl::InvalidArgumentError(
+        fmt::format("{}; names such as \"*\" are quoted", std::string_view(why.data(), why.size())));
   }
+  return Reader(served_model).Read(*root);
 }
 
 LoadedPrices::Parse PriceBookParser(std::string served_model) {

@@ -5,14 +5,20 @@
 #ifndef HEADSTART_GATEWAY_ACCOUNTING_REQUEST_RECORD_H_
 #define HEADSTART_GATEWAY_ACCOUNTING_REQUEST_RECORD_H_
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
 
 #include "absl/time/time.h"
 #include "engine/generation.h"
+#include "prefix_store/time_histogram.h"
 
 namespace headstart {
+
+// OpenTelemetry's for gen_ai.server.time_per_output_token, with two below: small models are faster.
+inline constexpr std::array<double, 15> kTokenGapBoundsSeconds = {0.001, 0.0025, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15,
+                                                                  0.2,   0.3,    0.4,  0.5,   0.75, 1,     2.5};
 
 enum class RequestKind { kGenerate, kCreatePrefix };
 
@@ -29,7 +35,9 @@ struct RequestRecord {
   absl::Time end;
   FinishReason reason = FinishReason::kStop;
   GenerationUsage usage;
-  GenerationTimings timings;  // zero for kCreatePrefix: the engine does not tell
+  GenerationTimings timings;                         // zero for kCreatePrefix: the engine does not tell
+  absl::Duration tokenize;                           // running the chat template and tokenizing; likewise
+  TimeHistogram token_gaps{kTokenGapBoundsSeconds};  // between tokens of the answer; likewise
 };
 
 }  // namespace headstart

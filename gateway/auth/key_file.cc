@@ -13,7 +13,7 @@ absl::StatusOr<std::unique_ptr<KeyFile>> KeyFile::Open(const std::string& path, 
     for (const std::string& warning : table->warnings()) on_event(fmt::format("{}: {}", path, warning));
     return table;
   };
-  auto file = WatchedFiles<KeyTable>::Open({path}, std::move(parse), on_event);
+  auto file = WatchedFiles<KeyTable>::Open({path}, std::move(parse), std::move(on_event));
   if (!file.ok()) return file.status();
   return std::unique_ptr<KeyFile>(new KeyFile(*std::move(file)));
 }

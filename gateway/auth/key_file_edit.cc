@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "fmt/format.h"
-#include "gateway/auth/yaml_fields.h"
+#include "gateway/yaml/yaml_fields.h"
 
 namespace headstart {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "fmt/format.h"
 #include "gateway/accounting/money.h"
-#include "gateway/auth/yaml_fields.h"
+#include "gateway/yaml/yaml_fields.h"
 
 namespace headstart {
 namespace {

@@ -61,16 +61,16 @@ void DashboardService::AddTo(HttpRouter& router) {
   router.Add("GET", "/dashboard/dashboard.js", ServeFile(DashboardScript(), "text/javascript; charset=utf-8"));
   router.Add("GET", "/dashboard/dashboard.css", ServeFile(DashboardStyles(), "text/css; charset=utf-8"));
   router.Add("GET", "/dashboard/chart.js", ServeFile(ChartScript(), "text/javascript; charset=utf-8"));
-  router.Add("GET", "/dashboard/data", [this](std::shared_ptr<HttpExchange> exchange) {
-    Answer(std::move(exchange), "data", kDataLifetime, &DashboardService::Data);
+  router.Add("GET", "/dashboard/data", [this](const std::shared_ptr<HttpExchange>& exchange) {
+    Answer(exchange, "data", kDataLifetime, &DashboardService::Data);
   });
-  router.Add("GET", "/dashboard/insight", [this](std::shared_ptr<HttpExchange> exchange) {
-    Answer(std::move(exchange), "insight", kInsightLifetime, &DashboardService::Insight);
+  router.Add("GET", "/dashboard/insight", [this](const std::shared_ptr<HttpExchange>& exchange) {
+    Answer(exchange, "insight", kInsightLifetime, &DashboardService::Insight);
   });
 }
 
-void DashboardService::Answer(std::shared_ptr<HttpExchange> exchange, const std::string& what, absl::Duration lifetime,
-                              Make make) {
+void DashboardService::Answer(const std::shared_ptr<HttpExchange>& exchange, const std::string& what,
+                              absl::Duration lifetime, Make make) {
   const auto caller = AuthenticateHttp(context_.authenticator, exchange->request());
   if (!caller.ok()) return exchange->Send(OpenAiErrorResponse(caller.status()));
   const std::string key = KeyOf(what, *caller);

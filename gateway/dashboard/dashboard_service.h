@@ -42,8 +42,8 @@ class DashboardService {
   using Make = std::string (DashboardService::*)(const Caller& caller) const;
 
   // Answers with what `make` says, or said less than `lifetime` ago.
-  void Answer(std::shared_ptr<HttpExchange> exchange, const std::string& what, absl::Duration lifetime, Make make)
-      ABSL_LOCKS_EXCLUDED(mutex_);
+  void Answer(const std::shared_ptr<HttpExchange>& exchange, const std::string& what, absl::Duration lifetime,
+              Make make) ABSL_LOCKS_EXCLUDED(mutex_);
   std::string KeptFor(const std::string& key, absl::Duration lifetime) ABSL_LOCKS_EXCLUDED(mutex_);
   void Keep(const std::string& key, const std::string& body) ABSL_LOCKS_EXCLUDED(mutex_);
 

@@ -67,9 +67,10 @@ v1::UsageTotals TotalsOf(const v1::UsageEntry& entry) {
 }
 
 void Add(const v1::UsageTotals& part, v1::UsageTotals& sum) {
-  const v1::UsageTotals copy = part;  // the two may be one
-  ForEachFigure(sum, copy, SaturatedSum);
-  sum.mutable_charge()->set_currency(copy.charge().currency());
+  v1::UsageTotals both = sum;  // the two may be one
+  ForEachFigure(both, part, SaturatedSum);
+  both.mutable_charge()->set_currency(part.charge().currency());
+  sum = std::move(both);
 }
 
 v1::UsageTotals Difference(const v1::UsageTotals& after, const v1::UsageTotals& before) {

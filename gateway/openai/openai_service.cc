@@ -85,7 +85,7 @@ void OpenAiService::GetModel(HttpExchange& exchange) const {
   exchange.Send({.body = Dump(ModelJson(context_, started_))});
 }
 
-void OpenAiService::Complete(OpenAiApi api, std::shared_ptr<HttpExchange> exchange) const {
+void OpenAiService::Complete(OpenAiApi api, const std::shared_ptr<HttpExchange>& exchange) const {
   const auto caller = AuthenticateHttp(context_.authenticator, exchange->request());
   if (!caller.ok()) return exchange->Send(OpenAiErrorResponse(caller.status()));
   if (!IsJson(exchange->request())) {

@@ -33,7 +33,7 @@ class OpenAiService {
  private:
   void ListModels(HttpExchange& exchange) const;
   void GetModel(HttpExchange& exchange) const;
-  void Complete(OpenAiApi api, std::shared_ptr<HttpExchange> exchange) const;
+  void Complete(OpenAiApi api, const std::shared_ptr<HttpExchange>& exchange) const;
   void ParseAndStart(OpenAiApi api, const std::shared_ptr<HttpExchange>& exchange, const Caller& caller) const;
 
   const ServiceContext& context_;

@@ -69,7 +69,7 @@ grpc::ServerUnaryReactor* AdminService::PurgeTenant(grpc::CallbackServerContext*
   absl::Status status = Admit(*call, "purging a tenant");
   if (request->tenant().empty()) status.Update(InvalidField("tenant", "is empty; name whose cache to forget"));
   if (!status.ok()) return Finished(*call, status);
-  const std::string tenant = request->tenant();
+  const std::string& tenant = request->tenant();
   auto answer = UnaryAnswer<v1::PurgeTenantResponse>::Create(*response);
   answer->LetGo();
   context_.history.Forget(tenant);

@@ -33,14 +33,14 @@ grpc::ServerWriteReactor<v1::GenerateResponse>* GenerateCall::Start(const Servic
   GenerateCall* const reactor = self.get();
   // gRPC owns the request, and keeps it until Finish.
   const std::shared_ptr<const v1::GenerateRequest> borrowed(std::shared_ptr<void>(), &request);
-  auto session = GenerationSession::Start(context, encoder,
-                                          {.caller = caller, .request = borrowed, .deadline = DeadlineOf(call)}, self);
-  self->Attach(std::move(session));
+  const auto session = GenerationSession::Start(
+      context, encoder, {.caller = caller, .request = borrowed, .deadline = DeadlineOf(call)}, self);
+  self->Attach(session);
   return reactor;
 }
 
 // The caller may have gone away meanwhile.
-void GenerateCall::Attach(std::shared_ptr<GenerationSession> session) {
+void GenerateCall::Attach(const std::shared_ptr<GenerationSession>& session) {
   bool cancel;
   {
     MutexLock lock(mutex_);

@@ -52,7 +52,7 @@ class GenerateCall final : public grpc::ServerWriteReactor<v1::GenerateResponse>
  private:
   GenerateCall(const ServiceContext& context, bool logprobs) : context_(context), logprobs_(logprobs) {}
 
-  void Attach(std::shared_ptr<GenerationSession> session) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Attach(const std::shared_ptr<GenerationSession>& session) ABSL_LOCKS_EXCLUDED(mutex_);
   void Enqueue(v1::GenerateResponse event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool MergeIntoLast(const v1::GenerateResponse& event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void End(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -1,5 +1,6 @@
 #include "gateway/services/generation_session.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "fmt/format.h"
@@ -21,6 +22,9 @@ RequestRecord BeginRecord(const ServiceContext& context, const GenerationSession
   record.start = context.now();
   return record;
 }
+
+// The time of day may have been set back meanwhile.
+absl::Duration SpanOf(absl::Time begin, absl::Time end) { return std::max(end - begin, absl::ZeroDuration()); }
 
 }  // namespace
 
@@ -69,7 +73,9 @@ absl::StatusOr<GenerationId> GenerationSession::Submit() {
   const v1::GenerateRequest& request = *ask_.request;
   auto generation = ToGenerationRequest(request, context_.random());
   if (!generation.ok()) return generation.status();
+  const absl::Time begin = context_.now();
   auto prompt = encoder_.Encode(request.input());
+  record_.tokenize = SpanOf(begin, context_.now());
   if (!prompt.ok()) return prompt.status();
   record_.request_digest = DigestOf(request, *prompt);
   const absl::Status admitted = context_.accountant.Admit(
@@ -120,7 +126,19 @@ void GenerationSession::Remember(const GenerationUsage& split) {
   context_.history.Remember(record_.tenant, std::move(remembered_));
 }
 
-void GenerationSession::OnDelta(GenerationDelta delta) { events_->OnDelta(std::move(delta)); }
+void GenerationSession::OnDelta(GenerationDelta delta) {
+  if (!delta.tokens.empty()) MeasureGap(delta.tokens.size());
+  events_->OnDelta(std::move(delta));
+}
+
+// The first token has none before it.
+void GenerationSession::MeasureGap(size_t tokens) {
+  const absl::Time now = context_.now();
+  const absl::Time before = std::exchange(last_token_, now);
+  if (before == absl::InfinitePast()) return;
+  const double seconds = absl::ToDoubleSeconds(SpanOf(before, now)) / static_cast<double>(tokens);
+  record_.token_gaps.Observe(seconds, static_cast<int64_t>(tokens));
+}
 
 void GenerationSession::OnFinished(FinishReason reason, const GenerationUsage& usage,
                                    const GenerationTimings& timings) {

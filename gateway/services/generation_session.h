@@ -94,6 +94,7 @@ class GenerationSession final : public GenerationSink, public std::enable_shared
   absl::StatusOr<GenerationId> Submit();
   void Submitted(GenerationId id) ABSL_LOCKS_EXCLUDED(mutex_);
   void Remember(const GenerationUsage& split);
+  void MeasureGap(size_t tokens);
   // Observes and records what was done; `recorded` is called as by the accountant.
   void Settle(FinishReason reason, const GenerationUsage& usage, const GenerationTimings& timings,
               Accountant::Recorded recorded);
@@ -105,6 +106,7 @@ class GenerationSession final : public GenerationSink, public std::enable_shared
   RequestRecord record_;         // the worker's, then the engine's thread's alone
   RememberedPrompt remembered_;  // the same
   uint64_t seed_ = 0;
+  absl::Time last_token_ = absl::InfinitePast();  // the engine's thread's
 
   mutable Mutex mutex_;
   bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;

@@ -81,9 +81,8 @@ grpc::ServerUnaryReactor* PrefixService::GetPrefix(grpc::CallbackServerContext* 
   status.Update(CheckPrefixScope(request->scope()));
   if (!status.ok()) return Finished(*call, status);
   const Scope scope = ToScope(request->scope(), *caller);
-  const std::string id = request->id();
   auto answer = FreeAnswer(*response);
-  context_.engine.GetPrefix(scope, id, AnswerWithPrefix(answer));
+  context_.engine.GetPrefix(scope, request->id(), AnswerWithPrefix(answer));
   return answer.get();
 }
 
@@ -115,7 +114,6 @@ grpc::ServerUnaryReactor* PrefixService::UpdatePrefix(grpc::CallbackServerContex
   status.Update(expires.status());
   if (!status.ok()) return Finished(*call, status);
   const Scope scope = ToScope(request->scope(), *caller);
-  const std::string id = request->id();
   auto answer = FreeAnswer(*response);
   context_.engine.UpdatePrefix(scope, id, *expires, AnswerWithPrefix(answer));
   return answer.get();
@@ -130,9 +128,8 @@ grpc::ServerUnaryReactor* PrefixService::DeletePrefix(grpc::CallbackServerContex
   status.Update(CheckChange(*caller, request->scope()));
   if (!status.ok()) return Finished(*call, status);
   const Scope scope = ToScope(request->scope(), *caller);
-  const std::string id = request->id();
   auto answer = FreeAnswer(*response);
-  context_.engine.DeletePrefix(scope, id, [answer](const absl::Status& deleted) {
+  context_.engine.DeletePrefix(scope, request->id(), [answer](const absl::Status& deleted) {
     if (!deleted.ok()) return answer->Refuse(PrefixError(deleted));
     answer->Answer([](v1::DeletePrefixResponse&) {});
   });

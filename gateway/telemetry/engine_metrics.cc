@@ -1,5 +1,6 @@
 #include "gateway/telemetry/engine_metrics.h"
 
+#include <array>
 #include <utility>
 
 #include "fmt/format.h"
@@ -9,6 +10,8 @@ namespace headstart {
 namespace {
 
 using Families = std::vector<prometheus::MetricFamily>;
+
+constexpr std::array<const char*, kTierKinds> kTierNames = {"device", "host", "disk"};  // as TierKind
 
 MetricLabels Tier(const char* tier) { return {{"tier", tier}}; }
 
@@ -66,7 +69,10 @@ void CollectCache(const EngineStats& stats, Families& families) {
       "headstart_cache_evicted_blocks_total",
       "Blocks that left a tier, by why: capacity (room was needed), expired (their time to live had passed), "
       "dropped (capacity, and no lower tier could take them: they are gone)"));
-  AddCounter(evicted, {{"tier", "device"}, {"reason", "capacity"}}, store.evicted_blocks);
+  for (size_t tier = 0; tier < kTierNames.size(); ++tier) {
+    AddCounter(evicted, {{"tier", kTierNames[tier]}, {"reason", "capacity"}},
+               store.ages.idle_before_eviction[tier].count());
+  }
   AddCounter(evicted, {{"tier", "all"}, {"reason", "expired"}}, store.expired_blocks);
   AddCounter(evicted, {{"tier", "all"}, {"reason", "dropped"}}, store.dropped_blocks);
 }
@@ -76,6 +82,7 @@ void CollectTransfers(const PrefixStoreStats& store, int64_t block_bytes, Famili
   AddCounter(read, Tier("host"), store.host_loaded_blocks * block_bytes);
   AddCounter(read, Tier("disk"), store.disk_loaded_blocks * block_bytes);
   auto& written = families.emplace_back(CounterFamily("headstart_tier_written_bytes_total", "KV written to a tier"));
+  AddCounter(written, Tier("host"), store.host_stored_blocks * block_bytes);
   AddCounter(written, Tier("disk"), store.disk_stored_blocks * block_bytes);
   auto& failures =
       families.emplace_back(CounterFamily("headstart_tier_failures_total", "Transfers that a tier refused"));
@@ -91,6 +98,30 @@ void CollectTransfers(const PrefixStoreStats& store, int64_t block_bytes, Famili
       OneCounter("headstart_corrupt_blocks_total", "Blocks that came back damaged or not at all", store.bad_blocks));
   families.push_back(OneGauge("headstart_transfers_pending", "Transfers between tiers that are under way or due",
                               static_cast<double>(store.transfers_pending)));
+}
+
+void CollectTransferTimes(const TransferHistograms& times, Families& families) {
+  auto& family = families.emplace_back(
+      HistogramFamily("headstart_tier_transfer_duration_seconds", "One transfer of up to 16 blocks, without its wait"));
+  Histogram(times.host_reads).AddTo(family, {{"tier", "host"}, {"direction", "read"}});
+  Histogram(times.disk_reads).AddTo(family, {{"tier", "disk"}, {"direction", "read"}});
+  Histogram(times.disk_writes).AddTo(family, {{"tier", "disk"}, {"direction", "write"}});
+}
+
+void CollectAges(const BlockAgeHistograms& ages, Families& families) {
+  Histogram(ages.reuse_gap)
+      .AddTo(families.emplace_back(HistogramFamily("headstart_cache_block_reuse_gap_seconds",
+                                                   "From a block's last use to the request that found it again")),
+             {});
+  Histogram(ages.lifetime)
+      .AddTo(families.emplace_back(HistogramFamily("headstart_cache_block_lifetime_seconds",
+                                                   "From a block's publication until no tier had it; of one in 64")),
+             {});
+  auto& idle = families.emplace_back(HistogramFamily("headstart_cache_block_idle_before_eviction_seconds",
+                                                     "From a block's last use until a tier gave it up for room"));
+  for (size_t tier = 0; tier < kTierNames.size(); ++tier) {
+    Histogram(ages.idle_before_eviction[tier]).AddTo(idle, {{"tier", kTierNames[tier]}});
+  }
 }
 
 void CollectVllm(const EngineStats& stats, const KvShape& shape, const std::string& model, Families& families) {
@@ -144,6 +175,8 @@ Families EngineMetrics::Collect() const {
   CollectLevels(stats.store, block_bytes_, families);
   CollectCache(stats, families);
   CollectTransfers(stats.store, static_cast<int64_t>(block_bytes_), families);
+  CollectTransferTimes(stats.store.transfers, families);
+  CollectAges(stats.store.ages, families);
   CollectVllm(stats, engine_.kv_shape(), model_name_, families);
   CollectVllm(requests_, model_name_, families);
   return families;

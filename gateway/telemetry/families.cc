@@ -55,6 +55,12 @@ prometheus::MetricFamily OneGauge(std::string name, std::string help, double val
   return family;
 }
 
+Histogram::Histogram(const TimeHistogram& times)
+    : bounds_(times.bounds()),
+      counts_(times.counts().begin(), times.counts().end()),
+      count_(times.count()),
+      sum_(times.sum_seconds()) {}
+
 void Histogram::Observe(double value, int64_t times) {
   counts_[std::ranges::lower_bound(bounds_, value) - bounds_.begin()] += times;
   count_ += times;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "prefix_store/time_histogram.h"
 #include "prometheus/client_metric.h"
 #include "prometheus/metric_family.h"
 
@@ -34,6 +35,8 @@ class Histogram {
  public:
   // Upper bounds, ascending; what is above the last is counted, too.
   explicit Histogram(std::span<const double> bounds) : bounds_(bounds), counts_(bounds.size() + 1) {}
+
+  explicit Histogram(const TimeHistogram& times);
 
   void Observe(double value, int64_t times = 1);
   // REQUIRES: the same bounds.

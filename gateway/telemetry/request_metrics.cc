@@ -15,9 +15,8 @@ constexpr std::array<double, 16> kFirstTokenSeconds = {0.001, 0.005, 0.01, 0.02,
                                                        0.25,  0.5,   0.75, 1,    2.5,  5,    7.5,  10};
 constexpr std::array<double, 15> kRequestSeconds = {0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28,
                                                     2.56, 5.12, 10,   20,   40,   80,   160};
-// OpenTelemetry's for gen_ai.server.time_per_output_token, with two below: small models are faster.
-constexpr std::array<double, 15> kTokenSeconds = {0.001, 0.0025, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15,
-                                                  0.2,   0.3,    0.4,  0.5,   0.75, 1,     2.5};
+constexpr std::array<double, 12> kTokenizeSeconds = {0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005,
+                                                     0.01,   0.025,   0.05,   0.1,   0.25,   1};
 // Powers of four, up to the longest contexts.
 constexpr std::array<double, 11> kTokens = {1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576};
 
@@ -55,8 +54,9 @@ prometheus::MetricFamily OneHistogram(const char* name, const char* help, const 
 
 RequestMetrics::Durations::Durations()
     : time_to_first_token{Histogram(kFirstTokenSeconds), Histogram(kFirstTokenSeconds), Histogram(kFirstTokenSeconds)},
-      inter_token(kTokenSeconds),
+      inter_token(kTokenGapBoundsSeconds),
       end_to_end(kRequestSeconds),
+      tokenize(kTokenizeSeconds),
       queue(kFirstTokenSeconds),
       load(kFirstTokenSeconds),
       prefill(kFirstTokenSeconds),
@@ -96,6 +96,7 @@ void RequestMetrics::AddDurations(const RequestRecord& record, Durations& durati
   const GenerationTimings& timings = record.timings;
   const GenerationUsage& usage = record.usage;
   durations.end_to_end.Observe(absl::ToDoubleSeconds(timings.total));
+  durations.tokenize.Observe(absl::ToDoubleSeconds(record.tokenize));
   durations.queue.Observe(absl::ToDoubleSeconds(timings.queue));
   if (usage.cached_tokens() > usage.cached_device_tokens) durations.load.Observe(absl::ToDoubleSeconds(timings.load));
   durations.prompt_tokens.Observe(static_cast<double>(usage.prompt_tokens));
@@ -104,8 +105,7 @@ void RequestMetrics::AddDurations(const RequestRecord& record, Durations& durati
   durations.prefill.Observe(absl::ToDoubleSeconds(timings.prefill));
   durations.decode.Observe(absl::ToDoubleSeconds(timings.decode));
   durations.time_to_first_token[WarmthOf(usage)].Observe(absl::ToDoubleSeconds(timings.ttft));
-  const int64_t gaps = usage.completion_tokens - 1;
-  if (gaps > 0) durations.inter_token.Observe(absl::ToDoubleSeconds(timings.decode) / static_cast<double>(gaps), gaps);
+  durations.inter_token.Add(Histogram(record.token_gaps));
 }
 
 void RequestMetrics::OnBilled(const v1::UsageEntry& entry, const v1::UsageTotals& added) {
@@ -209,10 +209,12 @@ void RequestMetrics::CollectDurations(const Durations& durations, Families& fami
     durations.time_to_first_token[i].AddTo(first, {{"cache", kWarmthNames[i]}});
   }
   families.push_back(OneHistogram("headstart_inter_token_latency_seconds",
-                                  "Time between tokens: each request's mean, counted once for each of its gaps",
+                                  "Time between tokens of an answer; tokens that came together share theirs",
                                   durations.inter_token));
   families.push_back(
       OneHistogram("headstart_request_duration_seconds", "From submission to the end", durations.end_to_end));
+  families.push_back(OneHistogram("headstart_tokenize_duration_seconds",
+                                  "Before submission: running the chat template and tokenizing", durations.tokenize));
   families.push_back(OneHistogram("headstart_queue_duration_seconds", "From submission to the first step of work on it",
                                   durations.queue));
   families.push_back(OneHistogram("headstart_load_duration_seconds",

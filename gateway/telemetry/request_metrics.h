@@ -69,6 +69,7 @@ class RequestMetrics final : public RequestObserver, public BillingObserver, pub
     std::array<Histogram, kWarmths> time_to_first_token;
     Histogram inter_token;
     Histogram end_to_end;
+    Histogram tokenize;
     Histogram queue;
     Histogram load;
     Histogram prefill;

@@ -113,7 +113,7 @@ absl::StatusOr<std::unique_ptr<TlsFiles>> TlsFiles::Open(const TlsFileNames& nam
     for (const std::string& warning : warnings) on_event(warning);
     return absl::StatusOr<TlsMaterial>(std::move(material));
   };
-  auto files = WatchedFiles<TlsMaterial>::Open(std::move(paths), std::move(parse), on_event);
+  auto files = WatchedFiles<TlsMaterial>::Open(std::move(paths), std::move(parse), std::move(on_event));
   if (!files.ok()) return files.status();
   return std::unique_ptr<TlsFiles>(new TlsFiles(*std::move(files)));
 }

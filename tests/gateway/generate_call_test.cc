@@ -108,6 +108,9 @@ TEST_F(GenerateCallTest, EventsComeInOrder) {
   EXPECT_EQ(stream.finished().reason(), v1::FINISH_REASON_STOP);
   EXPECT_EQ(stream.finished().timings().time_to_first_token().seconds(), 1);
   EXPECT_EQ(stream.finished().timings().time_to_first_token().nanos(), 500'000'000);
+  const RequestRecord record = served_->observer().WaitForRecords(1).front();
+  EXPECT_EQ(record.token_gaps.count(), 1) << "between two tokens there is one";
+  EXPECT_GT(record.tokenize, absl::ZeroDuration());
 }
 
 TEST_F(GenerateCallTest, ZeroIsWritten) {

@@ -71,7 +71,10 @@ TEST_F(EngineMetricsTest, TiersAndTheirTroubles) {
   stats.store.disk_failures = 14;
   stats.store.disk_outages = 15;
   stats.store.bad_blocks = 16;
-  stats.store.evicted_blocks = 17;
+  stats.store.ages.idle_before_eviction[0].Observe(4, 17);
+  stats.store.ages.idle_before_eviction[1].Observe(5, 20);
+  stats.store.ages.idle_before_eviction[2].Observe(6, 21);
+  stats.store.host_stored_blocks = 22;
   stats.store.expired_blocks = 18;
   stats.store.dropped_blocks = 19;
   engine_.SetStats(stats);
@@ -85,8 +88,33 @@ TEST_F(EngineMetricsTest, TiersAndTheirTroubles) {
                             HasSubstr("headstart_tier_on{tier=\"disk\"} 0\n"),
                             HasSubstr("headstart_corrupt_blocks_total 16\n")));
   EXPECT_THAT(Page(), AllOf(HasSubstr("{tier=\"device\",reason=\"capacity\"} 17\n"),
+                            HasSubstr("{tier=\"host\",reason=\"capacity\"} 20\n"),
+                            HasSubstr("{tier=\"disk\",reason=\"capacity\"} 21\n"),
+                            HasSubstr(Line("headstart_tier_written_bytes_total{tier=\"host\"}", 22 * block_bytes_)),
                             HasSubstr("{tier=\"all\",reason=\"expired\"} 18\n"),
                             HasSubstr("{tier=\"all\",reason=\"dropped\"} 19\n")));
+}
+
+TEST_F(EngineMetricsTest, AgesOfBlocksAndTimesOfTransfers) {
+  EngineStats stats;
+  stats.store.ages.reuse_gap.Observe(45, 2);
+  stats.store.ages.lifetime.Observe(3600);
+  stats.store.ages.idle_before_eviction[1].Observe(9);
+  stats.store.transfers.host_reads.Observe(0.0002);
+  stats.store.transfers.disk_reads.Observe(0.002, 3);
+  stats.store.transfers.disk_writes.Observe(100);
+  engine_.SetStats(stats);
+  const std::string transfer = "headstart_tier_transfer_duration_seconds";
+  EXPECT_THAT(Page(), AllOf(HasSubstr("headstart_cache_block_reuse_gap_seconds_bucket{le=\"30\"} 0\n"),
+                            HasSubstr("headstart_cache_block_reuse_gap_seconds_bucket{le=\"60\"} 2\n"),
+                            HasSubstr("headstart_cache_block_reuse_gap_seconds_sum 90\n"),
+                            HasSubstr("headstart_cache_block_lifetime_seconds_bucket{le=\"3600\"} 1\n"),
+                            HasSubstr("headstart_cache_block_idle_before_eviction_seconds_sum{tier=\"host\"} 9\n"),
+                            HasSubstr("headstart_cache_block_idle_before_eviction_seconds_count{tier=\"disk\"} 0\n")));
+  EXPECT_THAT(Page(), AllOf(HasSubstr(transfer + "_count{tier=\"host\",direction=\"read\"} 1\n"),
+                            HasSubstr(transfer + "_count{tier=\"disk\",direction=\"read\"} 3\n"),
+                            HasSubstr(transfer + "_bucket{tier=\"disk\",direction=\"write\",le=\"10\"} 0\n"),
+                            HasSubstr(transfer + "_bucket{tier=\"disk\",direction=\"write\",le=\"+Inf\"} 1\n")));
 }
 
 TEST_F(EngineMetricsTest, NamesOfOtherServers) {
@@ -97,7 +125,7 @@ TEST_F(EngineMetricsTest, NamesOfOtherServers) {
   engine_.SetStats(stats);
   RequestRecord record;
   record.usage.completion_tokens = 3;
-  record.timings.decode = absl::Milliseconds(20);
+  record.token_gaps.Observe(0.01, 2);
   requests_.OnRequestFinished(record);
   EXPECT_THAT(
       Page(),

@@ -49,6 +49,9 @@ RequestRecord Record(const std::string& tenant) {
                     .ttft = absl::Milliseconds(15),
                     .decode = absl::Milliseconds(80),
                     .total = absl::Milliseconds(95)};
+  record.tokenize = absl::Microseconds(300);
+  record.token_gaps.Observe(0.02, 3);
+  record.token_gaps.Observe(0.2);
   return record;
 }
 
@@ -159,9 +162,12 @@ TEST_F(RequestMetricsTest, TimesFallIntoTheirRanges) {
   EXPECT_EQ(samples.at(first + "_bucket{cache=\"hit\",le=\"+Inf\"}"), 1);
   EXPECT_EQ(samples.at(first + "_sum{cache=\"hit\"}"), 0.015);
   EXPECT_EQ(samples.at(first + "_count{cache=\"miss\"}"), 0);
-  // Four gaps of 20 ms.
+  // Three gaps of 20 ms and one of 200 ms, which a mean would hide.
   EXPECT_EQ(samples.at("headstart_inter_token_latency_seconds_count"), 4);
-  EXPECT_DOUBLE_EQ(samples.at("headstart_inter_token_latency_seconds_sum"), 0.08);
+  EXPECT_DOUBLE_EQ(samples.at("headstart_inter_token_latency_seconds_sum"), 0.26);
+  EXPECT_EQ(samples.at("headstart_inter_token_latency_seconds_bucket{le=\"0.15\"}"), 3);
+  EXPECT_EQ(samples.at("headstart_tokenize_duration_seconds_bucket{le=\"0.00025\"}"), 0);
+  EXPECT_EQ(samples.at("headstart_tokenize_duration_seconds_bucket{le=\"0.0005\"}"), 1);
   EXPECT_EQ(samples.at("headstart_load_duration_seconds_count"), 1);
   EXPECT_EQ(metrics_.TimeToFirstToken().count(), 1);
 }
@@ -176,6 +182,7 @@ TEST_F(RequestMetricsTest, WarmthIsOfThePrompt) {
                     .cached_device_tokens = cached,
                     .computed_prompt_tokens = 100 - cached,
                     .completion_tokens = 1};
+    record.token_gaps = TimeHistogram(kTokenGapBoundsSeconds);
     metrics.OnRequestFinished(record);
     const auto samples = SamplesOf(MetricsPage({&metrics}).Render());
     EXPECT_EQ(samples.at(fmt::format("headstart_time_to_first_token_seconds_count{{cache=\"{}\"}}", warmth)), 1)

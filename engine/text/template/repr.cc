@@ -141,7 +141,7 @@ std::string FormatFloat(double value) {
   int exponent = 0;
   const size_t number = e + (text[e + 1] == '+' ? 2 : 1);
   std::from_chars(text.data() + number, text.data() + text.size(), exponent);
-  return LayOut(std::signbit(value), std::move(digits), exponent + 1);
+  return LayOut(std::signbit(value), digits, exponent + 1);
 }
 
 std::string QuoteString(std::string_view bytes) {

@@ -48,8 +48,9 @@ class DiskTest : public ::testing::Test {
 
   absl::Status TryOpen() {
     absl::StatusOr<std::unique_ptr<DiskTier>> tier = DiskTier::Open(Options());
-    if (tier.ok()) tier_ = *std::move(tier);
-    return tier.status();
+    if (!tier.ok()) return tier.status();
+    tier_ = *std::move(tier);
+    return absl::OkStatus();
   }
   void Open() { ASSERT_OK(TryOpen()); }
   void Close() { tier_.reset(); }

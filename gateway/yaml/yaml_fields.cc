@@ -1,4 +1,4 @@
-#include "gateway/auth/yaml_fields.h"
+#include "gateway/yaml/yaml_fields.h"
 
 #include <algorithm>
 #include <exception>
@@ -9,9 +9,10 @@
 namespace headstart {
 namespace {
 
-constexpr size_t kShownBytes = 40;
+constexpr size_t kShownBytes = 80;
 
-// What a file says, fit for a log line.
+}  // namespace
+
 std::string Shown(std::string_view text) {
   std::string shown(text.substr(0, kShownBytes));
   std::ranges::replace_if(
@@ -19,15 +20,14 @@ std::string Shown(std::string_view text) {
   return shown;
 }
 
-}  // namespace
-
 absl::StatusOr<YAML::Node> ParseYaml(const std::string& text) {
   try {
     return YAML::Load(text);
   } catch (const YAML::Exception& error) {
-    return absl::InvalidArgumentError(fmt::format("line {}: {}", error.mark.line + 1, error.msg));
+    return absl::InvalidArgumentError(
+        fmt::format("line {}: this is not YAML: {}", error.mark.line + 1, Shown(error.msg)));
   } catch (const std::exception& error) {
-    return absl::InvalidArgumentError(fmt::format("not YAML: {}", error.what()));
+    return absl::InvalidArgumentError(fmt::format("this is not YAML: {}", Shown(error.what())));
   }
 }
 

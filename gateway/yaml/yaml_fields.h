@@ -5,8 +5,8 @@
 // Ownership: shares the document with the node it was made of.
 // Errors: INVALID_ARGUMENT "line 4: keys[1] has the unknown field \"tenent\"; known are id, tenant".
 
-#ifndef HEADSTART_GATEWAY_AUTH_YAML_FIELDS_H_
-#define HEADSTART_GATEWAY_AUTH_YAML_FIELDS_H_
+#ifndef HEADSTART_GATEWAY_YAML_YAML_FIELDS_H_
+#define HEADSTART_GATEWAY_YAML_YAML_FIELDS_H_
 
 #include <functional>
 #include <map>
@@ -23,6 +23,9 @@ namespace headstart {
 
 // The document; null for an empty text. Never throws.
 absl::StatusOr<YAML::Node> ParseYaml(const std::string& text);
+
+// The beginning of what a file says, fit for a message: without bytes that a terminal or a log would act on.
+std::string Shown(std::string_view text);
 
 // INVALID_ARGUMENT with the node's line in front.
 absl::Status ErrorAt(const YAML::Node& node, std::string_view what);
@@ -50,7 +53,7 @@ class YamlFields {
   const std::map<std::string, YAML::Node, std::less<>>& fields() const { return fields_; }
 
  private:
-  YamlFields(YAML::Node node, std::string what) : node_(std::move(node)), what_(std::move(what)) {}
+  YamlFields(const YAML::Node& node, std::string what) : node_(node), what_(std::move(what)) {}
 
   YAML::Node node_;
   std::string what_;
@@ -59,4 +62,4 @@ class YamlFields {
 
 }  // namespace headstart
 
-#endif  // HEADSTART_GATEWAY_AUTH_YAML_FIELDS_H_
+#endif  // HEADSTART_GATEWAY_YAML_YAML_FIELDS_H_
