@@ -73,9 +73,9 @@ int Main(int argc, char** argv) {
   } catch (const CLI::ConfigError& error) {
     return PrintConfigError(error);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kExitOk : kExitUsage;
+    return app.exit(error) == 0 ? Written(kExitOk) : kExitUsage;
   }
-  return action();
+  return Written(action());
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <iostream>
 
 #include "fmt/format.h"
 #include "gateway/cli/commands.h"
@@ -51,6 +52,12 @@ std::string ProgramPath() {
 void PrintNow(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
+}
+
+int Written(int exit_code) {
+  std::cout.flush();
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good()) return exit_code;
+  return PrintError(absl::DataLossError("standard output did not take all of what was written to it; is its disk full?"));
 }
 
 int PrintError(const absl::Status& status) {

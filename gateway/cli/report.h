@@ -24,6 +24,10 @@ std::string ProgramPath();
 // To standard output, at once.
 void PrintNow(std::string_view text);
 
+// What a command ends with once its output is written: `exit_code`, or PrintError's when standard output did not take
+// all of it, such as a full disk.
+int Written(int exit_code);
+
 // "error: ..." to standard error; returns kExitFailure.
 int PrintError(const absl::Status& status);
 

@@ -62,11 +62,11 @@ OpenAiService::OpenAiService(const ServiceContext& context, const OpenAiOptions&
 void OpenAiService::AddTo(HttpRouter& router) {
   router.Add("GET", std::string(kModelsPath), [this](const auto& exchange) { ListModels(*exchange); });
   router.Add("GET", fmt::format("{}/*", kModelsPath), [this](const auto& exchange) { GetModel(*exchange); });
-  router.Add("POST", "/v1/chat/completions", [this](std::shared_ptr<HttpExchange> exchange) {
-    Complete(OpenAiApi::kChatCompletions, std::move(exchange));
+  router.Add("POST", "/v1/chat/completions", [this](const std::shared_ptr<HttpExchange>& exchange) {
+    Complete(OpenAiApi::kChatCompletions, exchange);
   });
-  router.Add("POST", "/v1/completions", [this](std::shared_ptr<HttpExchange> exchange) {
-    Complete(OpenAiApi::kCompletions, std::move(exchange));
+  router.Add("POST", "/v1/completions", [this](const std::shared_ptr<HttpExchange>& exchange) {
+    Complete(OpenAiApi::kCompletions, exchange);
   });
 }
 

@@ -3,10 +3,11 @@
 import os
 import shutil
 import socket
+import subprocess
 import tempfile
 import unittest
 
-from headstart_testing import DEMO_MODEL, run
+from headstart_testing import BINARY, DEMO_MODEL, run
 
 FAILURE, USAGE = 1, 2
 
@@ -28,6 +29,13 @@ class CommandLineTest(unittest.TestCase):
             result = run(*arguments)
             self.assertEqual(result.returncode, 0)
             self.assertIn("Example", result.stdout)
+
+    def test_a_full_disk_behind_standard_output_is_no_success(self):
+        for arguments in (["--help"], ["key", "create", "--id", "a", "--tenant", "acme"]):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                result = subprocess.run([BINARY, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120)
+            self.assertEqual(result.returncode, FAILURE, arguments)
+            self.assertIn("standard output", result.stderr)
 
     def test_no_subcommand(self):
         self.assert_refused(run(), USAGE, "subcommand")
