@@ -58,7 +58,15 @@ void StorageMeter::See(const CachedPrefix& prefix, absl::Time now) {
   kept->second.expires = prefix.expires;
 }
 
-void StorageMeter::Settle() {
+void StorageMeter::Settle(std::function<void()> done) {
+  settings_.prefixes([self = shared_from_this(), done = std::move(done)](const std::vector<CachedPrefix>& prefixes) {
+    self->See(prefixes);
+    self->RecordBegun();
+    done();
+  });
+}
+
+void StorageMeter::RecordBegun() {
   const absl::Time now = settings_.now();
   MutexLock lock(mutex_);
   for (auto& [id, kept] : kept_) {

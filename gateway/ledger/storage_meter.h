@@ -10,7 +10,7 @@
 //
 //   auto meter = StorageMeter::Create({.model = name, .prefixes = list, .record = bill, .now = absl::Now});
 //   meter->Tick();      // every minute: that much of a deleted prefix's time may be missed
-//   meter->Settle();    // at the end
+//   meter->Settle([] {});    // at the end
 
 #ifndef HEADSTART_GATEWAY_LEDGER_STORAGE_METER_H_
 #define HEADSTART_GATEWAY_LEDGER_STORAGE_METER_H_
@@ -55,8 +55,9 @@ class StorageMeter : public std::enable_shared_from_this<StorageMeter> {
   // Looks which prefixes there are, and records the hours that are over.
   void Tick();
 
-  // Records the hour that is under way, up to now, of the prefixes that were there at the last tick. Counting goes on.
-  void Settle() ABSL_LOCKS_EXCLUDED(mutex_);
+  // As Tick, and records the hour that is under way, up to now. Calls `done` when that has been done, from where the
+  // source calls back. Counting goes on.
+  void Settle(std::function<void()> done);
 
  private:
   struct Kept {
@@ -69,6 +70,7 @@ class StorageMeter : public std::enable_shared_from_this<StorageMeter> {
 
   explicit StorageMeter(Settings settings) : settings_(std::move(settings)) {}
 
+  void RecordBegun() ABSL_LOCKS_EXCLUDED(mutex_);
   void See(const std::vector<CachedPrefix>& prefixes) ABSL_LOCKS_EXCLUDED(mutex_);
   void See(const CachedPrefix& prefix, absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Records whole hours before `until`, and the begun one when `begun` says so.

@@ -1,5 +1,7 @@
 #include "gateway/serving/serving.h"
 
+#include <chrono>
+#include <future>
 #include <utility>
 
 #include "fmt/format.h"
@@ -159,12 +161,20 @@ void Serving::StartTickers() {
   storage_ticker_ = std::make_unique<Ticker>([this] { storage_meter_->Tick(); }, kMeterStorageEvery);
 }
 
-// What was kept up to now is recorded while the engine's last callbacks can still come; then the host ends, and the
-// account last.
+// The engine tells once more which prefixes there are, between two steps.
+void Serving::SettleStorage() {
+  constexpr auto kPatience = std::chrono::seconds(5);
+  auto settled = std::make_shared<std::promise<void>>();
+  std::future<void> end = settled->get_future();
+  storage_meter_->Settle([settled] { settled->set_value(); });
+  end.wait_for(kPatience);
+}
+
+// What was kept up to now is recorded while the engine can still be asked; then the host ends, and the account last.
 Serving::~Serving() {
   storage_ticker_.reset();
   file_ticker_.reset();
-  if (storage_meter_) storage_meter_->Settle();
+  if (storage_meter_) SettleStorage();
   host_.reset();
 }
 

@@ -70,6 +70,7 @@ class Serving {
   absl::Status OpenFiles(const std::string& model_name);
   absl::Status OpenAccount();
   absl::Status StartHost(std::unique_ptr<Engine> engine);
+  void SettleStorage();
   void StartTickers();
   TlsSource TlsOrNone() const;
   void Log(const std::string& event) { logger_.warn("{}", event); }

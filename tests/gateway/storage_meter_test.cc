@@ -112,7 +112,7 @@ TEST_F(StorageMeterTest, RestartWithinAnHourNeitherRepeatsNorSkips) {
   Register("p");
   meter_->Tick();
   now_ = Ten() + absl::Minutes(40);
-  meter_->Settle();
+  meter_->Settle([] {});
   EXPECT_THAT(TokenSeconds(), ElementsAre(10 * 600));
   Restart();
   TickAt(Ten() + absl::Minutes(45));
@@ -131,12 +131,23 @@ TEST_F(StorageMeterTest, HoursWithoutAServerAreFree) {
   EXPECT_THAT(TokenSeconds(), ElementsAre(36'000));
 }
 
+// A server that ends within a minute of it.
+TEST_F(StorageMeterTest, SettlingLooksAtWhatCameSinceTheLastTick) {
+  meter_->Tick();
+  Register("p");
+  now_ += absl::Seconds(20);
+  bool done = false;
+  meter_->Settle([&] { done = true; });
+  EXPECT_TRUE(done);
+  EXPECT_THAT(TokenSeconds(), ElementsAre(10 * 20));
+}
+
 TEST_F(StorageMeterTest, SettledTwiceIsBilledOnce) {
   Register("p");
   meter_->Tick();
   now_ = Ten() + absl::Minutes(40);
-  meter_->Settle();
-  meter_->Settle();
+  meter_->Settle([] {});
+  meter_->Settle([] {});
   TickAt(Ten() + absl::Hours(1));
   EXPECT_THAT(TokenSeconds(), ElementsAre(10 * 1800));
 }
