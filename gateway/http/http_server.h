@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -41,6 +42,9 @@ struct HttpServerOptions {
   // call a server that asks for no credential (DNS rebinding).
   bool local_hosts_only = false;
   TlsSource tls = nullptr;  // null: plain text. Should it ever be broken, the last that was not is used
+  // Sees each request whose body is still to come, without it. What it returns is the answer, and the body is not read:
+  // so nobody without a credential makes the server hold megabytes. On an I/O thread, and must not block.
+  std::function<std::optional<HttpResponse>(const HttpRequest& head)> refuse = nullptr;
 
   // --- limits
   int max_connections = 1024;

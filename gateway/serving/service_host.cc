@@ -1,6 +1,7 @@
 #include "gateway/serving/service_host.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "fmt/format.h"
@@ -51,6 +52,10 @@ HttpServerOptions ForHttp(const ServiceHostOptions& options, const Authenticator
   HttpServerOptions http = options.http;
   http.local_hosts_only = authenticator.is_open() && !options.insecure_open;
   http.max_unread_bytes = options.max_unread_bytes;
+  http.refuse = [&authenticator](const HttpRequest& head) -> std::optional<HttpResponse> {
+    if (auto caller = AuthenticateHttp(authenticator, head); !caller.ok()) return OpenAiErrorResponse(caller.status());
+    return std::nullopt;
+  };
   return http;
 }
 

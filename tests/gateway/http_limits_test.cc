@@ -1,5 +1,6 @@
 // What a client cannot make the HTTP server do: limits, deadlines, and requests that are none.
 
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
@@ -61,6 +62,40 @@ TEST_F(HttpServerTest, ATooLargeChunkedBodyIsRefusedAtTheChunkThatIsTooMuch) {
   client.Send(fmt::format("{:x}\r\n{}\r\n", 900, std::string(900, 'x')));
   client.Send("65\r\n");
   EXPECT_EQ(client.ReadResponse().status, 413);
+}
+
+// Whoever is not let in makes the server hold no body, and is not even asked for it.
+TEST_F(HttpServerTest, WhoIsNotLetInIsToldBeforeTheBodyIsRead) {
+  options_.refuse = [](const HttpRequest& head) -> std::optional<HttpResponse> {
+    const bool known = head.Header("x-word") == "open" && head.method == "POST" && head.path == "/echo" &&
+                       head.peer.starts_with("ipv4:127.0.0.1:") && head.body.empty();
+    return known ? std::nullopt : std::optional(HttpError(401, "no"));
+  };
+  Start();
+  RawClient stranger = Connect();
+  stranger.Send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n");
+  const RawResponse refused = stranger.ReadResponse();
+  EXPECT_EQ(refused.status, 401);
+  EXPECT_EQ(refused.headers.at("connection"), "close");
+  EXPECT_TRUE(stranger.IsClosed());
+  RawClient friendly = Connect();
+  for (int i = 0; i < 2; ++i) {
+    friendly.SendRequest("POST", "/echo", "hello", {"X-Word: open"});
+    EXPECT_EQ(friendly.ReadResponse().body, "hello");
+  }
+  friendly.SendRequest("GET", "/page");  // nothing to hold: its handler decides
+  EXPECT_EQ(friendly.ReadResponse().status, 200);
+}
+
+TEST_F(HttpServerTest, WhatFollowsAChunkedBodyIsNoHeader) {
+  options_.refuse = [](const HttpRequest& head) -> std::optional<HttpResponse> {
+    if (head.Header("x-word").empty()) return HttpError(401, "no");
+    return std::nullopt;
+  };
+  Start();
+  RawClient client = Connect();
+  client.Send("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX-Word: open\r\n\r\n");
+  EXPECT_EQ(client.ReadResponse().status, 401);
 }
 
 // The client still sends while it is refused: its answer must arrive nevertheless.

@@ -3,6 +3,7 @@
 import hashlib
 import random
 import signal
+import socket
 import time
 import unittest
 
@@ -61,6 +62,15 @@ class TenantsTest(SiteTest):
             station.caller("ann").call("CreatePrefix", {
                 "id": "shared", "scope": "PREFIX_SCOPE_PUBLIC", "input": {"tokens": {"ids": [1, 2, 3]}}, "ttl": "600s"}, PREFIXES)
         self.assertEqual(refused.exception.code(), grpc.StatusCode.PERMISSION_DENIED)
+
+    def test_body_of_a_stranger_is_not_read(self):
+        station = self.start(self.site())
+        host, port = station.http_address.split(":")
+        for credential in ("", "Authorization: Bearer hsk_none\r\n"):
+            with socket.create_connection((host, int(port)), timeout=60) as link:
+                link.sendall(f"POST /v1/completions HTTP/1.1\r\nHost: a\r\n{credential}Content-Type: application/json\r\n"
+                             "Content-Length: 16000000\r\n\r\n".encode())
+                self.assertIn(b" 401 ", link.recv(4096))
 
     def test_registered_prefix_is_charged_for_the_time_it_was_kept(self):
         site = self.site()

@@ -118,7 +118,7 @@ void Connection::Advance() {
         OnRequest();
         break;
       case RequestReader::Progress::kFailed:
-        Refuse(reader_->problem().status, reader_->problem().message);
+        Refuse(HttpError(reader_->problem().status, reader_->problem().message));
         break;
     }
   }
@@ -136,6 +136,10 @@ bool Connection::BeginRequest() {
 }
 
 void Connection::OnHead() {
+  HttpRequest& head = reader_->head();
+  head.peer = peer_;
+  head.certificate = certificate_;
+  if (auto unwanted = Unwanted(head)) return Refuse(*std::move(unwanted));
   state_ = State::kBody;
   SetDeadline(options().body_timeout);
   if (!reader_->expects_continue()) return;
@@ -177,6 +181,12 @@ std::optional<HttpResponse> Connection::Preliminary(const HttpRequest& request) 
                                   {"Access-Control-Max-Age", "86400"}}};
 }
 
+// The answer to a request whose body need not be read.
+std::optional<HttpResponse> Connection::Unwanted(const HttpRequest& head) const {
+  if (auto preliminary = Preliminary(head)) return preliminary;
+  return options().refuse ? options().refuse(head) : std::nullopt;
+}
+
 std::shared_ptr<Answer> Connection::MakeAnswer(HttpRequest request, bool keep_alive, bool is_http_1_0) {
   return std::make_shared<Answer>(std::move(request),
                                   Answer::Policy{.is_http_1_0 = is_http_1_0,
@@ -187,13 +197,14 @@ std::shared_ptr<Answer> Connection::MakeAnswer(HttpRequest request, bool keep_al
                                   Posted(&Connection::Flush), Posted(&Connection::Abort));
 }
 
-// What follows cannot be told apart from the rest of a request that is not understood: the connection ends.
-void Connection::Refuse(int status, const std::string& message) {
+// What follows cannot be told apart from the rest of a request that is not understood, or not read: the connection
+// ends.
+void Connection::Refuse(HttpResponse answer) {
   state_ = State::kAnswering;
   read_timer_.cancel();
   input_.clear();
   answer_ = MakeAnswer({}, /*keep_alive=*/false, /*is_http_1_0=*/false);
-  answer_->Send(HttpError(status, message));
+  answer_->Send(std::move(answer));
 }
 
 // --- Answers
@@ -271,9 +282,9 @@ void Connection::SetDeadline(absl::Duration patience) {
 void Connection::OnDeadline() {
   switch (state_) {
     case State::kHead:
-      return Refuse(408, "the request's headers took too long to arrive");
+      return Refuse(HttpError(408, "the request's headers took too long to arrive"));
     case State::kBody:
-      return Refuse(408, "the request's body took too long to arrive");
+      return Refuse(HttpError(408, "the request's body took too long to arrive"));
     case State::kAnswering:
     case State::kClosed:
       return;

@@ -66,8 +66,9 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   bool BeginRequest();
   void OnHead();
   void OnRequest();
-  void Refuse(int status, const std::string& message);
+  void Refuse(HttpResponse answer);
   std::optional<HttpResponse> Preliminary(const HttpRequest& request) const;
+  std::optional<HttpResponse> Unwanted(const HttpRequest& head) const;
   std::shared_ptr<Answer> MakeAnswer(HttpRequest request, bool keep_alive, bool is_http_1_0);
 
   void Flush();

@@ -121,7 +121,17 @@ bool RequestReader::CheckHead() {
     Fail(417, "the only expectation that this server meets is 100-continue", 0);
     return false;
   }
+  TakeFields();
   return SplitTarget(ToStd(head.target()));
+}
+
+// What comes after a chunked body is no header.
+void RequestReader::TakeFields() {
+  const auto& head = parser_->get();
+  request_.method = std::string(ToStd(head.method_string()));
+  for (const auto& field : head) {
+    request_.headers.emplace_back(Lower(ToStd(field.name_string())), std::string(ToStd(field.value())));
+  }
 }
 
 // "/path?query", or with a scheme and a host in front, which proxies are allowed to send.
@@ -148,12 +158,7 @@ bool RequestReader::is_http_1_0() const { return parser_->get().version() < 11; 
 bool RequestReader::expects_continue() const { return !parser_->get()[http::field::expect].empty() && !is_http_1_0(); }
 
 HttpRequest RequestReader::Take() {
-  auto message = parser_->release();
-  request_.method = std::string(ToStd(message.method_string()));
-  for (const auto& field : message) {
-    request_.headers.emplace_back(Lower(ToStd(field.name_string())), std::string(ToStd(field.value())));
-  }
-  request_.body = std::move(message.body());
+  request_.body = std::move(parser_->get().body());
   return std::move(request_);
 }
 

@@ -44,6 +44,8 @@ class RequestReader {
   Fed Feed(std::string_view input);
 
   // --- after kHead or kDone
+  // Without its body. Peer and certificate are the connection's to add.
+  HttpRequest& head() { return request_; }
   bool keep_alive() const;
   bool is_http_1_0() const;
   bool expects_continue() const;
@@ -54,7 +56,7 @@ class RequestReader {
   };
   const Problem& problem() const { return problem_; }
 
-  // REQUIRES: kDone. Peer and certificate are the connection's to add.
+  // The head and the body. REQUIRES: kDone.
   HttpRequest Take();
 
  private:
@@ -63,6 +65,7 @@ class RequestReader {
   Fed Fail(int status, std::string message, size_t bytes);
   bool CheckHead();
   bool SplitTarget(std::string_view target);
+  void TakeFields();
 
   const Limits limits_;
   std::unique_ptr<Parser> parser_;
