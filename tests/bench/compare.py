@@ -38,10 +38,11 @@ def peer_figures(args, model):
     return figures
 
 
-def ttft_figures(args, model):
+def engine_figures(args, model):
     command = [args.ours, "--model", model, "--threads", str(args.threads), "--repeat", str(args.rounds)]
-    for tokens in args.ttft:
-        command += ["--ttft", str(tokens)]
+    for name in ("ttft", "unique"):
+        for tokens in getattr(args, name):
+            command += [f"--{name}", str(tokens)]
     return run_json_lines(command)
 
 
@@ -58,6 +59,13 @@ def print_speeds(model, ours, peer):
         columns = f"{other:.1f} | {speed / other:.2f}" if other else "— | —"
         label = f"prefill of {tokens:,}" if what == "prefill" else f"decode at depth {tokens:,}"
         print(f"| {label} | {tokens:,} | {speed:.1f} | {columns} |")
+
+
+def print_unique(rows):
+    print("\n| prompts that share nothing | tokens each | tokens/s |")
+    print("| --- | ---: | ---: |")
+    for row in rows:
+        print(f"| {'with' if row['what'] == 'unique_cached' else 'without'} caching | {row['tokens']:,} | {row['tokens_per_s']:.1f} |")
 
 
 def print_ttft(rows):
@@ -80,6 +88,7 @@ def main():
     parser.add_argument("--prefill", type=int, nargs="*", default=[512, 2048])
     parser.add_argument("--depth", type=int, nargs="*", default=[0, 4096])
     parser.add_argument("--ttft", type=int, nargs="*", default=[2048])
+    parser.add_argument("--unique", type=int, nargs="*", default=[512])
     args = parser.parse_args()
     for model in args.models:
         ours, peer = [], []
@@ -88,8 +97,11 @@ def main():
             if args.peer:
                 peer.append(peer_figures(args, model))
         print_speeds(model, medians(ours), medians(peer) if peer else None)
+        rows = engine_figures(args, model) if args.ttft or args.unique else []
         if args.ttft:
-            print_ttft(ttft_figures(args, model))
+            print_ttft([row for row in rows if row["what"].startswith("ttft_")])
+        if args.unique:
+            print_unique([row for row in rows if row["what"].startswith("unique_")])
 
 
 if __name__ == "__main__":

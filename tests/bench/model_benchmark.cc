@@ -39,6 +39,7 @@ struct Flags {
   std::vector<int> prefill;
   std::vector<int> depth;
   std::vector<int> ttft;
+  std::vector<int> unique;
 };
 
 // Token ids without structure: what is timed does not depend on them.
@@ -107,6 +108,7 @@ int LongestContext(const Flags& flags) {
   int longest = 1;
   for (const int tokens : flags.prefill) longest = std::max(longest, tokens);
   for (const int tokens : flags.depth) longest = std::max(longest, tokens + flags.decode_tokens);
+  for (const int tokens : flags.ttft) longest = std::max(longest, tokens + flags.suffix_tokens);
   return longest;
 }
 
@@ -114,6 +116,23 @@ void PrintRate(const char* what, int tokens, int count, std::vector<double> seco
   const double median = Median(std::move(seconds));
   fmt::print("{{\"what\": \"{}\", \"tokens\": {}, \"tokens_per_s\": {:.2f}}}\n", what, tokens, count / median);
   std::fflush(stdout);
+}
+
+void PrintTtft(const char* what, int tokens, int64_t cached, std::vector<double> milliseconds) {
+  fmt::print("{{\"what\": \"{}\", \"tokens\": {}, \"cached\": {}, \"ms\": {:.2f}}}\n", what, tokens, cached,
+             Median(std::move(milliseconds)));
+  std::fflush(stdout);
+}
+
+// What a warm first token is held against: the suffix alone, on KV that never left the sequence.
+void TimeResident(SingleSequence& sequence, const Flags& flags, int shared, int vocab) {
+  sequence.Compute(RandomTokens(shared, vocab, 3), 0);
+  std::vector<double> milliseconds;
+  for (int i = 0; i < flags.repeat; ++i) {
+    const auto suffix = RandomTokens(flags.suffix_tokens, vocab, 1000 + i);
+    milliseconds.push_back(1000 * TimeSeconds([&] { sequence.Compute(suffix, shared); }));
+  }
+  PrintTtft("ttft_resident", shared + flags.suffix_tokens, shared, std::move(milliseconds));
 }
 
 absl::Status TimeForwardPass(const Flags& flags) {
@@ -151,6 +170,7 @@ absl::Status TimeForwardPass(const Flags& flags) {
     }
     PrintRate("decode", depth, flags.decode_tokens, std::move(seconds));
   }
+  for (const int shared : flags.ttft) TimeResident(sequence, flags, shared, vocab);
   return absl::OkStatus();
 }
 
@@ -180,22 +200,18 @@ class WaitForFinish : public GenerationSink {
   GenerationTimings timings_;
 };
 
-absl::StatusOr<std::shared_ptr<WaitForFinish>> Answer(Engine& engine, std::vector<TokenId> prompt) {
+absl::StatusOr<std::shared_ptr<WaitForFinish>> Answer(Engine& engine, std::vector<TokenId> prompt,
+                                                      bool uses_cache = true) {
   auto sink = std::make_shared<WaitForFinish>();
   GenerationRequest request;
   request.prompt = std::move(prompt);
   request.max_tokens = 2;
   request.ignore_eos = true;
   request.sampling.temperature = 0;
+  request.read_cache = request.write_cache = uses_cache;
   if (auto id = engine.Submit(std::move(request), sink); !id.ok()) return id.status();
   sink->Wait();
   return sink;
-}
-
-void PrintTtft(const char* what, int tokens, int64_t cached, std::vector<double> milliseconds) {
-  fmt::print("{{\"what\": \"{}\", \"tokens\": {}, \"cached\": {}, \"ms\": {:.2f}}}\n", what, tokens, cached,
-             Median(std::move(milliseconds)));
-  std::fflush(stdout);
 }
 
 // A prompt of `shared` + suffix tokens never seen; then the same beginning with other suffixes.
@@ -220,8 +236,29 @@ absl::Status TimeFirstToken(Engine& engine, const Flags& flags, int shared) {
   return absl::OkStatus();
 }
 
+// What caching costs prompts that nothing is shared with: the same work with and without it, in turns.
+absl::Status TimeUnique(Engine& engine, const Flags& flags, int tokens) {
+  constexpr int kPrompts = 4;
+  std::vector<double> cached, uncached;
+  for (int i = 0; i < flags.repeat; ++i) {
+    for (const bool uses_cache : {i % 2 == 0, i % 2 != 0}) {
+      absl::Status status;
+      (uses_cache ? cached : uncached).push_back(TimeSeconds([&] {
+        for (int k = 0; k < kPrompts; ++k) {
+          const uint64_t seed = 5000 + 2 * (i * kPrompts + k) + (uses_cache ? 1 : 0);
+          status.Update(Answer(engine, RandomTokens(tokens, engine.config().vocab_size, seed), uses_cache).status());
+        }
+      }));
+      if (!status.ok()) return status;
+    }
+  }
+  PrintRate("unique_cached", tokens, kPrompts * tokens, std::move(cached));
+  PrintRate("unique_uncached", tokens, kPrompts * tokens, std::move(uncached));
+  return absl::OkStatus();
+}
+
 absl::Status TimeEngine(const Flags& flags) {
-  if (flags.ttft.empty()) return absl::OkStatus();
+  if (flags.ttft.empty() && flags.unique.empty()) return absl::OkStatus();
   auto source = OpenModel(flags.model);
   if (!source.ok()) return source.status();
   auto engine = Engine::Create(
@@ -229,6 +266,9 @@ absl::Status TimeEngine(const Flags& flags) {
   if (!engine.ok()) return engine.status();
   for (const int shared : flags.ttft) {
     if (auto status = TimeFirstToken(**engine, flags, shared); !status.ok()) return status;
+  }
+  for (const int tokens : flags.unique) {
+    if (auto status = TimeUnique(**engine, flags, tokens); !status.ok()) return status;
   }
   return absl::OkStatus();
 }
@@ -243,9 +283,10 @@ int Main(int argc, char** argv) {
   app.add_option("--prefill", flags.prefill, "prompt lengths");
   app.add_option("--depth", flags.depth, "contexts to decode after");
   app.add_option("--ttft", flags.ttft, "shared prefixes for cold and warm time to first token");
+  app.add_option("--unique", flags.unique, "lengths of prompts that share nothing, with and without caching");
   CLI11_PARSE(app, argc, argv);
   absl::Status status = absl::OkStatus();
-  if (!flags.prefill.empty() || !flags.depth.empty()) status = TimeForwardPass(flags);
+  if (!flags.prefill.empty() || !flags.depth.empty() || !flags.ttft.empty()) status = TimeForwardPass(flags);
   if (status.ok()) status = TimeEngine(flags);
   if (!status.ok()) fmt::print(stderr, "model_benchmark: {}\n", std::string(status.message()));
   return status.ok() ? 0 : 1;
