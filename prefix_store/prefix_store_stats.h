@@ -8,8 +8,8 @@
 #include <array>
 #include <cstdint>
 
+#include "prefix_store/seconds_histogram.h"
 #include "prefix_store/tier/tier.h"
-#include "prefix_store/time_histogram.h"
 
 namespace headstart {
 
@@ -22,24 +22,24 @@ inline constexpr std::array<double, 15> kTransferBoundsSeconds = {.0001, .00025,
 // restart, ages count from that restart on.
 struct BlockAgeHistograms {
   // From the end of a block's last use to the next acquisition that found it. Not of one that found it in use.
-  TimeHistogram reuse_gap{kBlockAgeBoundsSeconds};
+  SecondsHistogram reuse_gap{kBlockAgeBoundsSeconds};
 
   // From the end of a block's last use to the moment a tier gave it up for lack of room, by TierKind: the counts are
   // each tier's evictions.
-  std::array<TimeHistogram, kTierKinds> idle_before_eviction{TimeHistogram(kBlockAgeBoundsSeconds),
-                                                             TimeHistogram(kBlockAgeBoundsSeconds),
-                                                             TimeHistogram(kBlockAgeBoundsSeconds)};
+  std::array<SecondsHistogram, kTierKinds> idle_before_eviction{SecondsHistogram(kBlockAgeBoundsSeconds),
+                                                                SecondsHistogram(kBlockAgeBoundsSeconds),
+                                                                SecondsHistogram(kBlockAgeBoundsSeconds)};
 
   // From a block's publication to the moment no tier had it any more, for lack of room or because its time was over. Of
   // one block in BlockAges::kBirthSample.
-  TimeHistogram lifetime{kBlockAgeBoundsSeconds};
+  SecondsHistogram lifetime{kBlockAgeBoundsSeconds};
 };
 
 // How long transfers of up to 16 blocks took, without their wait for a thread.
 struct TransferHistograms {
-  TimeHistogram host_reads{kTransferBoundsSeconds};
-  TimeHistogram disk_reads{kTransferBoundsSeconds};
-  TimeHistogram disk_writes{kTransferBoundsSeconds};
+  SecondsHistogram host_reads{kTransferBoundsSeconds};
+  SecondsHistogram disk_reads{kTransferBoundsSeconds};
+  SecondsHistogram disk_writes{kTransferBoundsSeconds};
 };
 
 // Counts since the start, and levels now. Blocks and tokens; never bytes, which the store does not know.

@@ -12,7 +12,7 @@
 
 #include "absl/time/time.h"
 #include "engine/generation.h"
-#include "prefix_store/time_histogram.h"
+#include "prefix_store/seconds_histogram.h"
 
 namespace headstart {
 
@@ -35,9 +35,9 @@ struct RequestRecord {
   absl::Time end;
   FinishReason reason = FinishReason::kStop;
   GenerationUsage usage;
-  GenerationTimings timings;                         // zero for kCreatePrefix: the engine does not tell
-  absl::Duration tokenize;                           // running the chat template and tokenizing; likewise
-  TimeHistogram token_gaps{kTokenGapBoundsSeconds};  // between tokens of the answer; likewise
+  GenerationTimings timings;                            // zero for kCreatePrefix: the engine does not tell
+  absl::Duration tokenize;                              // running the chat template and tokenizing; likewise
+  SecondsHistogram token_gaps{kTokenGapBoundsSeconds};  // between tokens of the answer; likewise
 };
 
 }  // namespace headstart

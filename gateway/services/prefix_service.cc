@@ -115,7 +115,7 @@ grpc::ServerUnaryReactor* PrefixService::UpdatePrefix(grpc::CallbackServerContex
   if (!status.ok()) return Finished(*call, status);
   const Scope scope = ToScope(request->scope(), *caller);
   auto answer = FreeAnswer(*response);
-  context_.engine.UpdatePrefix(scope, id, *expires, AnswerWithPrefix(answer));
+  context_.engine.UpdatePrefix(scope, request->id(), *expires, AnswerWithPrefix(answer));
   return answer.get();
 }
 

@@ -55,7 +55,7 @@ prometheus::MetricFamily OneGauge(std::string name, std::string help, double val
   return family;
 }
 
-Histogram::Histogram(const TimeHistogram& times)
+Histogram::Histogram(const SecondsHistogram& times)
     : bounds_(times.bounds()),
       counts_(times.counts().begin(), times.counts().end()),
       count_(times.count()),

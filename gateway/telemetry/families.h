@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "prefix_store/time_histogram.h"
+#include "prefix_store/seconds_histogram.h"
 #include "prometheus/client_metric.h"
 #include "prometheus/metric_family.h"
 
@@ -36,7 +36,7 @@ class Histogram {
   // Upper bounds, ascending; what is above the last is counted, too.
   explicit Histogram(std::span<const double> bounds) : bounds_(bounds), counts_(bounds.size() + 1) {}
 
-  explicit Histogram(const TimeHistogram& times);
+  explicit Histogram(const SecondsHistogram& times);
 
   void Observe(double value, int64_t times = 1);
   // REQUIRES: the same bounds.

@@ -105,9 +105,9 @@ void Attention(benchmark::State& state) {
   const double pairs = tokens * (context - (tokens - 1) / 2.0) * static_cast<double>(state.iterations());
   using benchmark::Counter;
   state.counters["GFLOP/s"] = Counter(4e-9 * pairs * spec.heads * shape.head_dim, Counter::kIsRate);
+  const int64_t layer_bytes = shape.bytes_per_token() / shape.layers;  // a token's, in one layer
   state.counters["kv_GB/s"] =
-      Counter(1e-9 * static_cast<double>(shape.bytes_per_token() / shape.layers * context * state.iterations()),
-              Counter::kIsRate);
+      Counter(1e-9 * static_cast<double>(layer_bytes * context * state.iterations()), Counter::kIsRate);
 }
 BENCHMARK(Attention)
     ->UseRealTime()

@@ -182,7 +182,7 @@ TEST_F(RequestMetricsTest, WarmthIsOfThePrompt) {
                     .cached_device_tokens = cached,
                     .computed_prompt_tokens = 100 - cached,
                     .completion_tokens = 1};
-    record.token_gaps = TimeHistogram(kTokenGapBoundsSeconds);
+    record.token_gaps = SecondsHistogram(kTokenGapBoundsSeconds);
     metrics.OnRequestFinished(record);
     const auto samples = SamplesOf(MetricsPage({&metrics}).Render());
     EXPECT_EQ(samples.at(fmt::format("headstart_time_to_first_token_seconds_count{{cache=\"{}\"}}", warmth)), 1)

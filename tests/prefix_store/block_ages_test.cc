@@ -16,13 +16,13 @@ void Wait(TieredStore& store, int64_t seconds) { store.now = AgeMs{static_cast<i
 
 BlockAgeHistograms Ages(const TieredStore& store) { return store.store->stats().ages; }
 
-const TimeHistogram& Idle(const BlockAgeHistograms& ages, TierKind tier) {
+const SecondsHistogram& Idle(const BlockAgeHistograms& ages, TierKind tier) {
   return ages.idle_before_eviction[static_cast<size_t>(tier)];
 }
 
-TEST(TimeHistogram, ABoundBelongsToTheRangeThatItEnds) {
+TEST(SecondsHistogram, ABoundBelongsToTheRangeThatItEnds) {
   static constexpr double kBounds[] = {1, 10};
-  TimeHistogram histogram(kBounds);
+  SecondsHistogram histogram(kBounds);
   histogram.Observe(1);
   histogram.Observe(1.5, 2);
   histogram.Observe(10.5);
@@ -38,7 +38,7 @@ TEST(BlockAges, AGapIsCountedForEachBlockFoundAgain) {
   store.Run(Count(0, 48));
   Wait(store, 5);
   store.Run(Count(0, 17) + Count(900, 3));  // one whole block, and a part of the next
-  const TimeHistogram gaps = Ages(store).reuse_gap;
+  const SecondsHistogram gaps = Ages(store).reuse_gap;
   EXPECT_THAT(gaps.sum_seconds(), DoubleEq(2 * 45 + 5)) << "a part that is copied is no reuse of the block";
   EXPECT_EQ(gaps.count(), 3);
 }

@@ -1,9 +1,9 @@
-// TimeHistogram: how often a length of time fell into which range. A plain value of fixed size: no allocation.
+// SecondsHistogram: how often a length of time fell into which range. A plain value of fixed size: no allocation.
 //
 // Thread-safety: none.
 
-#ifndef HEADSTART_PREFIX_STORE_TIME_HISTOGRAM_H_
-#define HEADSTART_PREFIX_STORE_TIME_HISTOGRAM_H_
+#ifndef HEADSTART_PREFIX_STORE_SECONDS_HISTOGRAM_H_
+#define HEADSTART_PREFIX_STORE_SECONDS_HISTOGRAM_H_
 
 #include <algorithm>
 #include <array>
@@ -13,13 +13,13 @@
 
 namespace headstart {
 
-class TimeHistogram {
+class SecondsHistogram {
  public:
   static constexpr size_t kMaxBounds = 15;
 
   // Upper bounds in seconds, ascending and constant; what is above the last is counted, too. REQUIRES: no more than
   // kMaxBounds.
-  explicit constexpr TimeHistogram(std::span<const double> bounds) : bounds_(bounds) {}
+  explicit constexpr SecondsHistogram(std::span<const double> bounds) : bounds_(bounds) {}
 
   void Observe(double seconds, int64_t times = 1) {
     const auto bucket = std::lower_bound(bounds_.begin(), bounds_.end(), seconds) - bounds_.begin();
@@ -43,4 +43,4 @@ class TimeHistogram {
 
 }  // namespace headstart
 
-#endif  // HEADSTART_PREFIX_STORE_TIME_HISTOGRAM_H_
+#endif  // HEADSTART_PREFIX_STORE_SECONDS_HISTOGRAM_H_
