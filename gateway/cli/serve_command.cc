@@ -68,8 +68,8 @@ void PrintReady(ServiceHost& host) {
 
 // Lets what runs finish, up to the limit. False when a second signal asked to stop at once.
 bool DrainUntil(ServiceHost& host, SignalWaiter& signals, const ServeFlags& flags, spdlog::logger& logger) {
-  logger.info("draining timeout={}", absl::FormatDuration(flags.drain_timeout));
   host.Drain([&signals] { signals.Notify(); });
+  logger.info("draining timeout={}", absl::FormatDuration(flags.drain_timeout));
   SignalWaiter::Event event;
   do {
     event = signals.Wait(flags.drain_timeout);

@@ -52,12 +52,12 @@ TEST(BlockAges, ABlockInUseHasNoGap) {
 }
 
 TEST(BlockAges, EvictionFromTheDeviceEndsTheIdleTimeThere) {
-  TieredStore store({.device = 4, .host = 0}, nullptr);
+  TieredStore store({.device = 5, .host = 0}, nullptr);
   store.Run(Count(0, 64));
   Wait(store, 7);
   store.Run(Count(0, 64));
   Wait(store, 20);
-  store.Run(Count(100, 32));
+  store.Run(Count(100, 48));
   const BlockAgeHistograms ages = Ages(store);
   EXPECT_EQ(Idle(ages, TierKind::kDevice).count(), 2);
   EXPECT_THAT(Idle(ages, TierKind::kDevice).sum_seconds(), DoubleEq(2 * 20));
