@@ -1,5 +1,6 @@
 #include "engine/prefix_calls.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -88,6 +89,32 @@ absl::Status CheckSpec(const PrefixSpec& spec, absl::Time now) {
   return absl::InvalidArgumentError("The prefix would have expired already: give it a time to come.");
 }
 
+// Blocks at the start of a prefix that other registered prefixes keep already.
+int64_t KeptBlocks(const PrefixRegistry& registry, const PrefixSpec& spec, int block_tokens) {
+  int64_t kept = 0;
+  for (const PrefixRegistry::Entry* entry : registry.ListAll()) {
+    const RegisteredPrefix& other = entry->prefix;
+    if (!other.scope.is_public() && other.scope != spec.scope) continue;
+    const auto common = std::ranges::mismatch(other.tokens, spec.tokens).in2 - spec.tokens.begin();
+    kept = std::max<int64_t>(kept, common / block_tokens);
+  }
+  return kept;
+}
+
+// What pinning it would say, before it is computed in vain.
+absl::Status CheckRoom(const PrefixStore& store, const PrefixRegistry& registry, const PrefixSpec& spec) {
+  const int block_tokens = store.options().block_tokens;
+  const PrefixStoreStats stats = store.stats();
+  const int64_t most = stats.pool_blocks * store.options().pinned_percent / 100;
+  const int64_t blocks = (std::ssize(spec.tokens) + block_tokens - 1) / block_tokens;
+  const int64_t more = blocks - KeptBlocks(registry, spec, block_tokens);
+  if (stats.pinned_blocks + more <= most) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      fmt::format("The prefix needs {} more pinned blocks, and pins hold {} of at most {} ({}% of the device's {}): "
+                  "delete others, or give pins a larger share or the cache more memory.",
+                  more, stats.pinned_blocks, most, store.options().pinned_percent, stats.pool_blocks));
+}
+
 std::vector<CachedPrefix> Describe(PrefixStore& store, const std::vector<const PrefixRegistry::Entry*>& entries) {
   std::vector<CachedPrefix> prefixes;
   prefixes.reserve(entries.size());
@@ -109,22 +136,23 @@ uint64_t VocabularyDigest(const Tokenizer& tokenizer) {
 void PrefixCalls::Create(PrefixSpec spec, Engine::PrefixDone done) {
   const absl::Time now = absl::Now();
   if (const absl::Status status = CheckSpec(spec, now); !status.ok()) return done(status, {});
-  scheduler_.Call(
-      [this, spec = std::move(spec), done = std::move(done), now](PrefixStore&, PrefixRegistry& registry) mutable {
-        if (registry.Find(spec.scope, spec.id) != nullptr) {
-          return done(absl::AlreadyExistsError(fmt::format("There is a prefix \"{}\" in this scope.", spec.id)), {});
-        }
-        GenerationRequest request = WarmingRequest(spec);
-        RegisteredPrefix prefix{.id = std::move(spec.id),
-                                .scope = std::move(spec.scope),
-                                .tokens = std::move(spec.tokens),
-                                .display_name = std::move(spec.display_name),
-                                .created = now,
-                                .expires = spec.expires};
-        auto sink = std::make_shared<Warming>(scheduler_, std::move(prefix), done);
-        const auto submitted = scheduler_.Submit(std::move(request), sink);
-        if (!submitted.ok()) done(submitted.status(), {});
-      });
+  scheduler_.Call([this, spec = std::move(spec), done = std::move(done), now](PrefixStore& store,
+                                                                              PrefixRegistry& registry) mutable {
+    if (registry.Find(spec.scope, spec.id) != nullptr) {
+      return done(absl::AlreadyExistsError(fmt::format("There is a prefix \"{}\" in this scope.", spec.id)), {});
+    }
+    if (absl::Status status = CheckRoom(store, registry, spec); !status.ok()) return done(status, {});
+    GenerationRequest request = WarmingRequest(spec);
+    RegisteredPrefix prefix{.id = std::move(spec.id),
+                            .scope = std::move(spec.scope),
+                            .tokens = std::move(spec.tokens),
+                            .display_name = std::move(spec.display_name),
+                            .created = now,
+                            .expires = spec.expires};
+    auto sink = std::make_shared<Warming>(scheduler_, std::move(prefix), done);
+    const auto submitted = scheduler_.Submit(std::move(request), sink);
+    if (!submitted.ok()) done(submitted.status(), {});
+  });
 }
 
 void PrefixCalls::Get(Scope scope, std::string id, Engine::FoundPrefix done) {

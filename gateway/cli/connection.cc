@@ -116,11 +116,10 @@ absl::Status ExplainCall(const grpc::Status& status, const std::string& address,
     return absl::UnavailableError(fmt::format(
         "the connection to {} was lost in the middle of the answer, which is not complete; ask again", address));
   }
-  return absl::UnavailableError(
-      fmt::format("no server answers at {}; start one with `headstart serve`, or name its address with --server, and "
-                  "--tls-ca if it "
-                  "wants TLS",
-                  address));
+  return absl::UnavailableError(fmt::format(
+      "no server answers at {} in the way it was called; start one with `headstart serve`, name its address "
+      "with --server, or, where it speaks TLS, its authority with --tls-ca",
+      address));
 }
 
 }  // namespace

@@ -144,12 +144,11 @@ absl::Status RunDemo(const DemoFlags& flags) {
 int Demo(const DemoFlags& flags) {
   if (auto status = RunDemo(flags); !status.ok()) return PrintError(status);
   const std::string program = ProgramPath();
-  PrintNow(fmt::format(
-      "Next:\n"
-      "  {0} serve\n"
-      "  {0} chat \"Where is the red lamp?\" --system \"You are the inventory assistant. Answer from this list. "
-      "The red lamp is in room 215.\"\n",
-      program));
+  PrintNow(
+      fmt::format("Next:\n"
+                  "  {0} serve\n"
+                  "  {0} chat {1}\n",
+                  program, kDemoQuestion));
   return kExitOk;
 }
 

@@ -12,6 +12,11 @@
 namespace headstart {
 
 inline constexpr char kDemoModel[] = "demo";
+
+// What it knows an answer to, as arguments of `headstart chat`.
+inline constexpr char kDemoQuestion[] =
+    "\"Where is the red lamp?\" --system \"You are the inventory assistant. Answer from this list. The red lamp is in "
+    "room 215.\"";
 inline constexpr char kModelHelp[] =
     "A folder with config.json and *.safetensors, a .gguf file, or \"demo\" for the built-in one";
 

@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "fmt/format.h"
+#include "fmt/ranges.h"
 #include "gateway/cli/commands.h"
 #include "google/protobuf/util/json_util.h"
 
@@ -57,7 +58,8 @@ void PrintNow(std::string_view text) {
 int Written(int exit_code) {
   std::cout.flush();
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good()) return exit_code;
-  return PrintError(absl::DataLossError("standard output did not take all of what was written to it; is its disk full?"));
+  return PrintError(
+      absl::DataLossError("standard output did not take all of what was written to it; is its disk full?"));
 }
 
 int PrintError(const absl::Status& status) {
@@ -77,12 +79,26 @@ std::string ReadableDuration(absl::Duration duration) {
   return fmt::format("{:.2f} s", ms / 1000);
 }
 
+// " (5 host, 7 disk)" when not all of it was on the device.
+std::string BelowTheDevice(const v1::TierTokens& cached) {
+  std::vector<std::string> parts;
+  const auto add = [&](int64_t tokens, std::string_view tier) {
+    if (tokens > 0) parts.push_back(fmt::format("{} {}", tokens, tier));
+  };
+  add(cached.device(), "device");
+  add(cached.host(), "host");
+  add(cached.disk(), "disk");
+  add(cached.remote(), "remote");
+  const bool device_alone = parts.empty() || (parts.size() == 1 && cached.device() > 0);
+  return device_alone ? "" : fmt::format(" ({})", fmt::join(parts, ", "));
+}
+
 void PrintAccount(const Answer& answer) {
   const v1::Usage& usage = answer.finished.usage();
   const v1::Timings& timings = answer.finished.timings();
-  fmt::print(stderr, "[prompt {} tokens: {} cached, {} computed | answer {} tokens | written to cache {}]\n",
-             usage.prompt_tokens(), usage.cached_tokens(), usage.computed_prompt_tokens(), usage.completion_tokens(),
-             usage.cache_write_tokens());
+  fmt::print(stderr, "[prompt {} tokens: {} cached{}, {} computed | answer {} tokens | written to cache {}]\n",
+             usage.prompt_tokens(), usage.cached_tokens(), BelowTheDevice(usage.cached_by_tier()),
+             usage.computed_prompt_tokens(), usage.completion_tokens(), usage.cache_write_tokens());
   fmt::print(stderr, "[first token {} | queue {} | total {}]\n",
              ReadableDuration(ToAbsl(timings.time_to_first_token())), ReadableDuration(ToAbsl(timings.queue())),
              ReadableDuration(ToAbsl(timings.total())));

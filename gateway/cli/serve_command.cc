@@ -51,12 +51,21 @@ absl::StatusOr<std::unique_ptr<Engine>> LoadEngine(const ServeFlags& flags, spdl
   return Engine::Create(*std::move(source), options, PrintLoadProgress(flags.model));
 }
 
-void PrintReady(ServiceHost& host) {
+// What a client has to say besides the question.
+std::string ClientFlags(const ServingOptions& serving) {
+  std::string flags;
+  if (serving.auth.uses_tls()) flags += " --tls-ca FILE";
+  if (serving.auth.uses_keys()) flags += " --api-key-file FILE";
+  return flags;
+}
+
+void PrintReady(ServiceHost& host, const ServeFlags& flags) {
   const std::string& address = host.server().address();
   PrintNow(
       fmt::format("headstart: serving {} at {}\n"
-                  "  call it:   {} chat --server {} \"Hello\"\n",
-                  host.model_name(), address, ProgramPath(), address));
+                  "  call it:   {} chat --server {}{} {}\n",
+                  host.model_name(), address, ProgramPath(), address, ClientFlags(flags.serving),
+                  flags.model == kDemoModel ? kDemoQuestion : "\"Hello\""));
   if (host.http() != nullptr) {
     PrintNow(
         fmt::format("  over HTTP: {}/v1 (OpenAI-compatible), {}/metrics\n"
@@ -102,9 +111,9 @@ int Serve(const ServeFlags& flags) {
   auto serving = Serving::Start(*std::move(engine), flags.serving, logger);
   if (!serving.ok()) return PrintError(serving.status());
   ServiceHost& host = (*serving)->host();
-  PrintReady(host);
-  logger.info("serving model={} address={} http={}", host.model_name(), host.server().address(),
-              host.http() == nullptr ? "none" : host.http()->url());
+  PrintReady(host, flags);
+  logger.info("serving model={} address={} http={} context_tokens={}", host.model_name(), host.server().address(),
+              host.http() == nullptr ? "none" : host.http()->url(), host.engine().max_context_tokens());
 
   while (signals.Wait(absl::InfiniteDuration()) == SignalWaiter::Event::kReload) (*serving)->ReadFilesAnew();
   if (!DrainUntil(host, signals, flags, logger)) std::_Exit(kExitFailure);

@@ -1,5 +1,6 @@
 #include "gateway/services/create_prefix_call.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -68,6 +69,7 @@ void Settle(const ServiceContext& context, const absl::StatusOr<CachedPrefix>& p
   if (!prefix.ok()) answer->Refuse(PrefixError(prefix.status()));
   if (!prefix.ok() && record.usage.prompt_tokens == 0) return;
   record.end = context.now();
+  record.timings.total = std::max(record.end - record.start, absl::ZeroDuration());
   context.observer.OnRequestFinished(record);
   auto finish = [prefix, usage = record.usage, id = record.request_id,
                  answer = std::move(answer)](const v1::Receipt& receipt) {

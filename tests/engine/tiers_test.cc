@@ -14,6 +14,7 @@
 #include "engine/engine.h"
 #include "engine/model/synth.h"
 #include "fmt/format.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/testing/collected_answer.h"
 #include "tests/testing/status.h"
@@ -235,6 +236,33 @@ class Called {
   T value_{};
   std::latch done_{1};
 };
+
+// Pins may hold 10 of the 20 blocks. What two prefixes share counts once.
+TEST_P(EngineTiers, APrefixWithoutRoomIsRefusedBeforeItIsComputed) {
+  const auto engine = Open({.device_blocks = 20});
+  const auto create = [&](const std::string& id, std::vector<TokenId> tokens, const std::string& tenant) {
+    Called<std::pair<absl::Status, int64_t>> created;
+    engine->CreatePrefix({.id = id,
+                          .scope = Scope::Tenant(tenant),
+                          .tokens = std::move(tokens),
+                          .display_name = "",
+                          .expires = absl::InfiniteFuture()},
+                         [&](const absl::StatusOr<CachedPrefix>& made, const GenerationUsage& usage) {
+                           created({made.status(), usage.prompt_tokens});
+                         });
+    return created.Get();
+  };
+  const auto longer = Tokens(160, 9);
+  const std::vector<TokenId> shorter(longer.begin(), longer.begin() + 64);
+  EXPECT_OK(create("shorter", shorter, "a").first);
+  EXPECT_OK(create("longer", longer, "a").first);
+  for (const auto& [tokens, tenant] : {std::pair(Tokens(1, 10), "a"), std::pair(shorter, "b")}) {
+    const auto [status, computed] = create("one more", tokens, tenant);
+    EXPECT_THAT(status,
+                StatusIs(absl::StatusCode::kResourceExhausted, ::testing::HasSubstr("pins hold 10 of at most 10")));
+    EXPECT_EQ(computed, 0);
+  }
+}
 
 TEST_P(EngineTiers, ARegisteredPrefixIsComputedPinnedAndOutlivesARestart) {
   const auto prefix = Tokens(64, 9);

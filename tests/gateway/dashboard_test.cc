@@ -98,7 +98,7 @@ TEST_F(ActivityTest, ColdAndWarmAreKeptApart) {
   for (int i = 0; i < 9; ++i) Finish("a", Usage(90, 10), absl::Milliseconds(10));
   for (int i = 0; i < 9; ++i) Finish("a", Usage(5, 95), absl::Milliseconds(1000));
   Finish("a", Usage(30, 70), absl::Milliseconds(100));  // neither
-  const ActivityInterval& interval = activity_.Snapshot().intervals.back();
+  const ActivityInterval interval = activity_.Snapshot().intervals.back();
   EXPECT_EQ(interval.ttft_warm.count(), 9);
   EXPECT_EQ(interval.ttft_cold.count(), 9);
   EXPECT_NEAR(absl::ToDoubleMilliseconds(interval.ttft_warm.Quantile(0.5)), 10, 1.3);

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdio>
+#include <string_view>
 
 #include "engine/text/template/repr.h"
 
@@ -23,10 +24,10 @@ std::string FormatInteger(Int value, char kind) {
   if (base == 10) return FormatInt(value);
   __extension__ using Unsigned = unsigned __int128;
   Unsigned rest = value < 0 ? -static_cast<Unsigned>(value) : static_cast<Unsigned>(value);
+  const std::string_view alphabet = kind == 'X' ? "0123456789ABCDEF" : "0123456789abcdef";
   std::string digits;
   do {
-    digits.insert(digits.begin(),
-                  (kind == 'X' ? "0123456789ABCDEF" : "0123456789abcdef")[rest % static_cast<unsigned>(base)]);
+    digits.insert(digits.begin(), alphabet[static_cast<size_t>(rest % static_cast<unsigned>(base))]);
     rest /= static_cast<unsigned>(base);
   } while (rest != 0);
   return (value < 0 ? "-" : "") + digits;
