@@ -103,6 +103,10 @@ void SchedulerThread::GiveUpDurable() {
   for (const auto& done : std::exchange(when_durable_, {})) {
     done(absl::UnavailableError("The server stopped before the change was on disk: ask for it again."));
   }
+  if (!store_.RemovalsPending() || !on_event_) return;
+  on_event_(
+      "The server stops before the disk has forgotten all that was flushed or purged: what is left is there again "
+      "after a restart. Flush or purge it anew then, or delete the directory of the disk cache.");
 }
 
 void SchedulerThread::Drain(std::function<void()> drained) {
@@ -141,6 +145,7 @@ void SchedulerThread::Run() {
   bool stop = false;
   while (!stop) {
     Inbox inbox = AwaitWork();
+    registry_.Poll(clocks_.wall());  // it may have slept past an expiry, which commands are not to overlook
     for (Command& command : inbox.commands) command();
     stop = inbox.stop;
     if (stop) {

@@ -16,6 +16,9 @@
 namespace headstart {
 namespace {
 
+// Of a tier: more than any holds, and the replay itself takes gigabytes of memory for as many.
+constexpr int64_t kMostBlocks = 100'000'000;
+
 struct ReplayFlags {
   std::vector<std::string> traces;
   std::vector<std::string> policies = {"hit-density", "lru", "lfu"};
@@ -151,11 +154,11 @@ void AddReplayCommand(CLI::App& app, Action& action) {
       ->capture_default_str();
   command->add_option("--capacity", flags->capacities, "Capacities in the trace's blocks; default: nine that fit it")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(int64_t{1}, kMostBlocks));
   command->add_option("--host", flags->host_blocks, "Blocks of host memory below each capacity")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(int64_t{0}, kMostBlocks));
   command->add_option("--disk", flags->disk_blocks, "Blocks of disk below that; needs --host")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(int64_t{0}, kMostBlocks));
   command->add_flag("--no-bound", flags->no_bound, "Leave out Belady's bound, which knows the future");
   command->add_option("--plot", flags->plot, "Draw hit ratio against capacity into this SVG file");
   command->callback([flags, &action] {

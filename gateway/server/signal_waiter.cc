@@ -34,6 +34,8 @@ SignalWaiter::SignalWaiter() {
   // A terminal that is closed ends what runs in it; everywhere else the signal means to read files anew.
   if (isatty(STDIN_FILENO) == 0) sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  // A peer, or a reader of the log, that goes away is no reason to end.
+  std::signal(SIGPIPE, SIG_IGN);
   signal_fd_ = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
   event_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 }

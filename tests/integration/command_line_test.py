@@ -37,6 +37,10 @@ class CommandLineTest(unittest.TestCase):
             self.assertEqual(result.returncode, FAILURE, arguments)
             self.assertIn("standard output", result.stderr)
 
+    def test_replay_of_more_than_can_be_is_refused(self):
+        for flag in ("--capacity", "--host", "--disk"):
+            self.assert_refused(run("replay", "trace.jsonl", flag, str(2**63 - 1)), USAGE, flag)
+
     def test_no_subcommand(self):
         self.assert_refused(run(), USAGE, "subcommand")
 

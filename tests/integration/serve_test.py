@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -209,6 +210,21 @@ class SignalTest(unittest.TestCase):
         with Server() as server:
             server.signal(signal.SIGINT)
             self.assertEqual(server.wait(), 0)
+
+    def test_reader_of_the_log_may_go_away(self):
+        process = subprocess.Popen([BINARY, "serve", "--listen", "127.0.0.1:0", "--http-listen", ""],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            address = re.search(r"at (\S+)", process.stdout.readline()).group(1)
+            process.stderr.close()
+            with Client(address) as client:
+                for _ in range(3):  # each of them is a line of the log
+                    self.assertEqual(list(client.call("Generate", endless(2)))[-1].finished.usage.completion_tokens, 2)
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.wait(60), 0)
+        finally:
+            process.kill()
+            process.stdout.close()
 
     def test_running_answers_finish_while_new_ones_are_refused(self):
         with Server() as server, Client(server.address) as client:

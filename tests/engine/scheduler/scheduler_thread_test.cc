@@ -221,6 +221,33 @@ TEST_F(SchedulerThreadTest, ADeadlineIsTimeLeftWhateverTheWallClockSays) {
   EXPECT_EQ(late.sink->reason(), FinishReason::kDeadline);
 }
 
+// Nothing wakes an idle thread when a prefix expires: the first who asks is told so nevertheless.
+TEST_F(SchedulerThreadTest, WhatExpiredWhileItSleptIsGoneForTheFirstWhoAsks) {
+  const absl::Time begin = absl::UnixEpoch() + absl::Hours(1000);
+  std::atomic<int> seconds = 0;
+  Open({.max_running = 16, .step_tokens = 64},
+       {.steady = [] { return absl::UnixEpoch(); }, .wall = [&] { return begin + absl::Seconds(seconds.load()); }});
+  ExpectRight(Ask(Request(1)));
+  const auto found = [&] {
+    std::latch asked{1};
+    bool there = false;
+    thread_->Call([&](PrefixStore&, PrefixRegistry& registry) {
+      there = registry.Find(Scope::Public(), "short") != nullptr;
+      asked.count_down();
+    });
+    asked.wait();
+    return there;
+  };
+  thread_->Call([&](PrefixStore&, PrefixRegistry& registry) {
+    const std::vector<TokenId> tokens = Request(1).prompt;
+    EXPECT_OK(registry.Add({.id = "short", .tokens = tokens, .expires = begin + absl::Seconds(5)}, begin));
+  });
+  EXPECT_TRUE(found());
+  seconds = 10;
+  EXPECT_FALSE(found());
+  thread_.reset();
+}
+
 TEST_F(SchedulerThreadTest, TheSteadyClockNeverGoesBack) {
   const Clock clock = SteadyClock();
   const absl::Time first = clock();
