@@ -8,13 +8,15 @@ WorkerPool::WorkerPool(int threads, size_t max_queued) : max_queued_(max_queued)
   for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { Work(); });
 }
 
-WorkerPool::~WorkerPool() {
+WorkerPool::~WorkerPool() { Stop(); }
+
+void WorkerPool::Stop() {
   {
     MutexLock lock(mutex_);
     stopping_ = true;
   }
   mutex_.NotifyAll();
-  for (std::thread& thread : threads_) thread.join();
+  for (std::thread& thread : std::exchange(threads_, {})) thread.join();
 }
 
 bool WorkerPool::TryRun(std::function<void()> task) {

@@ -1,6 +1,6 @@
 // WorkerPool: a TaskRunner of a few threads and a bounded queue, first come first served.
 //
-// Thread-safety: as TaskRunner. Destruction runs what is queued, then joins; no TryRun may be under way.
+// Thread-safety: as TaskRunner; Stop is one thread's. Destruction stops it; no TryRun may be under way then.
 
 #ifndef HEADSTART_GATEWAY_SERVICES_WORKER_POOL_H_
 #define HEADSTART_GATEWAY_SERVICES_WORKER_POOL_H_
@@ -23,6 +23,9 @@ class WorkerPool final : public TaskRunner {
   ~WorkerPool() override;
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
+
+  // Runs what is queued, then joins. Nothing is taken from then on. Calling it again is no fault.
+  void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
 
   bool TryRun(std::function<void()> task) override ABSL_LOCKS_EXCLUDED(mutex_);
 

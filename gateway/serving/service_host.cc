@@ -127,10 +127,12 @@ ServiceHost::State::State(std::unique_ptr<Engine> engine_to_serve, const Service
   metrics_page = std::make_unique<MetricsPage>(std::move(sources));
 }
 
-// The servers first, so that no call is left; then the engine, whose last events still reach the context.
+// The servers first, so that no call is left; then the workers, which may still hold a request that was cut off and is
+// the engine's to refuse; then the engine, whose last events still reach the context.
 ServiceHost::State::~State() {
   http.reset();
   server.reset();
+  workers.Stop();
   engine.reset();
 }
 

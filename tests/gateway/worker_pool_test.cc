@@ -17,6 +17,17 @@ TEST(WorkerPoolTest, RunsWhatWasTakenBeforeItEnds) {
   EXPECT_EQ(done, 50);
 }
 
+TEST(WorkerPoolTest, OnceStoppedItHasRunEverythingAndTakesNothing) {
+  std::atomic<int> done = 0;
+  WorkerPool pool(2, 100);
+  for (int i = 0; i < 50; ++i) EXPECT_TRUE(pool.TryRun([&done] { ++done; }));
+  pool.Stop();
+  EXPECT_EQ(done, 50);
+  EXPECT_FALSE(pool.TryRun([&done] { ++done; }));
+  pool.Stop();
+  EXPECT_EQ(done, 50);
+}
+
 TEST(WorkerPoolTest, RefusesWhenItsQueueIsFull) {
   std::latch started(1);
   std::latch release(1);
