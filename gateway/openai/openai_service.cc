@@ -65,9 +65,8 @@ void OpenAiService::AddTo(HttpRouter& router) {
   router.Add("POST", "/v1/chat/completions", [this](const std::shared_ptr<HttpExchange>& exchange) {
     Complete(OpenAiApi::kChatCompletions, exchange);
   });
-  router.Add("POST", "/v1/completions", [this](const std::shared_ptr<HttpExchange>& exchange) {
-    Complete(OpenAiApi::kCompletions, exchange);
-  });
+  router.Add("POST", "/v1/completions",
+             [this](const std::shared_ptr<HttpExchange>& exchange) { Complete(OpenAiApi::kCompletions, exchange); });
 }
 
 void OpenAiService::ListModels(HttpExchange& exchange) const {
