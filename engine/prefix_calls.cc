@@ -89,14 +89,15 @@ absl::Status CheckSpec(const PrefixSpec& spec, absl::Time now) {
   return absl::InvalidArgumentError("The prefix would have expired already: give it a time to come.");
 }
 
-// Blocks at the start of a prefix that other registered prefixes keep already.
-int64_t KeptBlocks(const PrefixRegistry& registry, const PrefixSpec& spec, int block_tokens) {
+// Blocks at the start of a prefix that other registered prefixes keep already: one that has all of it keeps its last,
+// incomplete block, too.
+int64_t KeptBlocks(const PrefixRegistry& registry, const PrefixSpec& spec, int block_tokens, int64_t blocks) {
   int64_t kept = 0;
   for (const PrefixRegistry::Entry* entry : registry.ListAll()) {
     const RegisteredPrefix& other = entry->prefix;
     if (!other.scope.is_public() && other.scope != spec.scope) continue;
     const auto common = std::ranges::mismatch(other.tokens, spec.tokens).in2 - spec.tokens.begin();
-    kept = std::max<int64_t>(kept, common / block_tokens);
+    kept = std::max<int64_t>(kept, common == std::ssize(spec.tokens) ? blocks : common / block_tokens);
   }
   return kept;
 }
@@ -107,7 +108,8 @@ absl::Status CheckRoom(const PrefixStore& store, const PrefixRegistry& registry,
   const PrefixStoreStats stats = store.stats();
   const int64_t most = stats.pool_blocks * store.options().pinned_percent / 100;
   const int64_t blocks = (std::ssize(spec.tokens) + block_tokens - 1) / block_tokens;
-  const int64_t more = blocks - KeptBlocks(registry, spec, block_tokens);
+  if (stats.pinned_blocks + blocks <= most) return absl::OkStatus();
+  const int64_t more = blocks - KeptBlocks(registry, spec, block_tokens, blocks);
   if (stats.pinned_blocks + more <= most) return absl::OkStatus();
   return absl::ResourceExhaustedError(
       fmt::format("The prefix needs {} more pinned blocks, and pins hold {} of at most {} ({}% of the device's {}): "

@@ -145,7 +145,8 @@ void SchedulerThread::Run() {
   bool stop = false;
   while (!stop) {
     Inbox inbox = AwaitWork();
-    registry_.Poll(clocks_.wall());  // it may have slept past an expiry, which commands are not to overlook
+    // It may have slept past an expiry, which commands are not to overlook.
+    if (!inbox.commands.empty()) registry_.Poll(clocks_.wall());
     for (Command& command : inbox.commands) command();
     stop = inbox.stop;
     if (stop) {

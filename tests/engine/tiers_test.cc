@@ -256,6 +256,8 @@ TEST_P(EngineTiers, APrefixWithoutRoomIsRefusedBeforeItIsComputed) {
   const std::vector<TokenId> shorter(longer.begin(), longer.begin() + 64);
   EXPECT_OK(create("shorter", shorter, "a").first);
   EXPECT_OK(create("longer", longer, "a").first);
+  EXPECT_OK(create("the same again", longer, "a").first);
+  EXPECT_OK(create("ends inside a block", {longer.begin(), longer.begin() + 150}, "a").first);
   for (const auto& [tokens, tenant] : {std::pair(Tokens(1, 10), "a"), std::pair(shorter, "b")}) {
     const auto [status, computed] = create("one more", tokens, tenant);
     EXPECT_THAT(status,
