@@ -176,7 +176,7 @@ void PrefixStoreCore::StartLoads(SequenceState& sequence) {
     --reserved_blocks_;
     if (pool_[block].on_device() || pool_[block].failed) continue;  // another sequence was first
     MakeDeviceRoom();
-    residence_.TakeDevice(block);
+    residence_.BeginLoad(block);
     begun.push_back(block);
   }
   if (!begun.empty()) tiering_.Load(begun);

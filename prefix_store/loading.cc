@@ -45,7 +45,6 @@ void Tiering::Load(std::span<const BlockId> blocks) {
     for (; first < blocks.size() && pool_[blocks[first]].in_host() == host && transfer->items.size() < kLoadBatch;
          ++first) {
       transfer->items.push_back(LoadItem(blocks[first]));
-      residence_.BeginLoad(blocks[first]);
       ++loading_blocks_[static_cast<int>(transfer->tier)];
     }
     queue_->Submit(std::move(transfer));

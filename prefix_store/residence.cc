@@ -53,7 +53,8 @@ void Residence::Keep(BlockId block, uint32_t expires, int8_t priority) {
 }
 
 void Residence::BeginLoad(BlockId block) {
-  Move(block, UntrackReason::kLeased, [](Block& record) {
+  Move(block, UntrackReason::kLeased, [&](Block& record) {
+    pool_.TakeDevice(record);
     record.loading = true;
     ++record.transfers;
   });
@@ -98,10 +99,6 @@ void Residence::Move(BlockId block, UntrackReason reason, Change change) {
   // A copy waits in another queue than an only one.
   if (was_copy != (record.in_host() && record.on_device())) Untrack(block, TierKind::kHost, reason);
   Update(block, reason);
-}
-
-void Residence::TakeDevice(BlockId block) {
-  Move(block, UntrackReason::kLeased, [&](Block& record) { pool_.TakeDevice(record); });
 }
 
 void Residence::TakeHost(BlockId block) {
@@ -262,6 +259,11 @@ BlockFacts Residence::FactsOf(BlockId block) const {
 absl::Status Residence::Check() const {
   if (absl::Status status = CheckExpiry(); !status.ok()) return status;
   for (uint32_t id = 0; id < pool_.records(); ++id) {
+    const Block& block = pool_[BlockId{id}];
+    const bool somewhere = (block.on_device() && !block.loading) || block.in_host() || block.on_disk;
+    if (block.cached() && !somewhere) {
+      return absl::InternalError(fmt::format("residence: block {} is cached and its bytes are in no tier", id));
+    }
     for (const TierKind tier : kAllTiers) {
       if (absl::Status status = CheckTier(BlockId{id}, tier); !status.ok()) return status;
     }

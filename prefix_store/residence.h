@@ -66,8 +66,9 @@ class Residence {
   // block expires before those below it.
   void Keep(BlockId block, uint32_t expires, int8_t priority);
 
-  // A transfer begins to fill the block's device slot, or ends.
-  void BeginLoad(BlockId block);
+  // The block is given a device slot, which a transfer is to fill from below, or the transfer ends. From its begin on
+  // what is below stands still: a slot that holds nothing yet must not pass for the original of a copy in host memory.
+  void BeginLoad(BlockId block);  // REQUIRES: free_device() > 0
   void EndLoad(BlockId block);
 
   // A transfer begins to write its bytes to disk, or ends. From its begin on the block counts as being there.
@@ -76,8 +77,7 @@ class Residence {
 
   // --- places
 
-  void TakeDevice(BlockId block);  // REQUIRES: free_device() > 0
-  void TakeHost(BlockId block);    // REQUIRES: free_host() > 0
+  void TakeHost(BlockId block);  // REQUIRES: free_host() > 0
 
   // Takes the block's bytes out of one tier. REQUIRES: they are in another one, or the block is not cached.
   void LeaveDevice(BlockId block);

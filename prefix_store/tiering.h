@@ -84,7 +84,7 @@ class Tiering {
   // How many blocks may begin to be brought up now.
   int64_t LoadRoom() const;
 
-  // Begins to bring up blocks. REQUIRES: they are leased, have device slots, and their bytes are below.
+  // Brings up blocks. REQUIRES: their loads have begun (Residence::BeginLoad), and their bytes are below.
   void Load(std::span<const BlockId> blocks);
 
   // As PrefixStore::Recover.

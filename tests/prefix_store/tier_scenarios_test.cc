@@ -38,6 +38,18 @@ TEST(Tiers, ASmallHostPassesOnToTheDisk) {
   EXPECT_EQ(store.store->stats().dropped_blocks, 0) << "nothing computed is lost";
 }
 
+// What makes room for it must not push out of host memory what is on its way up.
+TEST(Tiers, AFullHostGivesBackAllOfAPrefix) {
+  TieredStore store({.device = 8, .host = 8}, nullptr);
+  store.Run(Count(0, 7 * 16));
+  store.Run(Count(500, 8 * 16));
+  ASSERT_EQ(store.store->stats().host_used_blocks, 7);
+  store.Thrash(1);
+  ASSERT_EQ(store.store->stats().host_used_blocks, 8);
+  EXPECT_EQ(store.Run(Count(0, 7 * 16)).host, 7 * 16 - 1);
+  EXPECT_EQ(store.store->stats().disk_failures, 0);
+}
+
 TEST(Tiers, OneHitFromThreeTiers) {
   SimulatedDisk disk(100);
   TieredStore store({.device = 8, .host = 64}, &disk);
