@@ -1,6 +1,5 @@
 #include "engine/prefix_calls.h"
 
-#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -89,34 +88,6 @@ absl::Status CheckSpec(const PrefixSpec& spec, absl::Time now) {
   return absl::InvalidArgumentError("The prefix would have expired already: give it a time to come.");
 }
 
-// Blocks at the start of a prefix that other registered prefixes keep already: one that has all of it keeps its last,
-// incomplete block, too.
-int64_t KeptBlocks(const PrefixRegistry& registry, const PrefixSpec& spec, int block_tokens, int64_t blocks) {
-  int64_t kept = 0;
-  for (const PrefixRegistry::Entry* entry : registry.ListAll()) {
-    const RegisteredPrefix& other = entry->prefix;
-    if (!other.scope.is_public() && other.scope != spec.scope) continue;
-    const auto common = std::ranges::mismatch(other.tokens, spec.tokens).in2 - spec.tokens.begin();
-    kept = std::max<int64_t>(kept, common == std::ssize(spec.tokens) ? blocks : common / block_tokens);
-  }
-  return kept;
-}
-
-// What pinning it would say, before it is computed in vain.
-absl::Status CheckRoom(const PrefixStore& store, const PrefixRegistry& registry, const PrefixSpec& spec) {
-  const int block_tokens = store.options().block_tokens;
-  const PrefixStoreStats stats = store.stats();
-  const int64_t most = stats.pool_blocks * store.options().pinned_percent / 100;
-  const int64_t blocks = (std::ssize(spec.tokens) + block_tokens - 1) / block_tokens;
-  if (stats.pinned_blocks + blocks <= most) return absl::OkStatus();
-  const int64_t more = blocks - KeptBlocks(registry, spec, block_tokens, blocks);
-  if (stats.pinned_blocks + more <= most) return absl::OkStatus();
-  return absl::ResourceExhaustedError(
-      fmt::format("The prefix needs {} more pinned blocks, and pins hold {} of at most {} ({}% of the device's {}): "
-                  "delete others, or give pins a larger share or the cache more memory.",
-                  more, stats.pinned_blocks, most, store.options().pinned_percent, stats.pool_blocks));
-}
-
 std::vector<CachedPrefix> Describe(PrefixStore& store, const std::vector<const PrefixRegistry::Entry*>& entries) {
   std::vector<CachedPrefix> prefixes;
   prefixes.reserve(entries.size());
@@ -143,7 +114,7 @@ void PrefixCalls::Create(PrefixSpec spec, Engine::PrefixDone done) {
     if (registry.Find(spec.scope, spec.id) != nullptr) {
       return done(absl::AlreadyExistsError(fmt::format("There is a prefix \"{}\" in this scope.", spec.id)), {});
     }
-    if (absl::Status status = CheckRoom(store, registry, spec); !status.ok()) return done(status, {});
+    if (absl::Status status = store.CheckPin(spec.scope, spec.tokens); !status.ok()) return done(status, {});
     GenerationRequest request = WarmingRequest(spec);
     RegisteredPrefix prefix{.id = std::move(spec.id),
                             .scope = std::move(spec.scope),

@@ -14,15 +14,7 @@ absl::StatusOr<std::unique_ptr<PinState>> PrefixStoreCore::Pin(const Scope& scop
     return absl::NotFoundError(
         fmt::format("nothing of these {} tokens is cached on the device; run them first", tokens.size()));
   }
-  const int64_t most = pool_.device().size() * options_.pinned_percent / 100;
-  const int64_t more =
-      std::count_if(blocks.begin(), blocks.end(), [&](BlockId block) { return pool_[block].pins == 0; });
-  if (pinned_blocks_ + more > most) {
-    return absl::ResourceExhaustedError(fmt::format(
-        "the prefix needs {} more pinned blocks and pins hold {} of at most {} ({}% of the device's {}); let go of "
-        "others, or let pins hold more",
-        more, pinned_blocks_, most, options_.pinned_percent, pool_.device().size()));
-  }
+  if (absl::Status status = CheckShare(std::ssize(blocks) - PinnedOf(blocks)); !status.ok()) return status;
   if (Unheld(blocks) > Available()) {
     return absl::ResourceExhaustedError(fmt::format(
         "the prefix needs {} blocks pinned and {} of {} can be had now; wait until running sequences let go",
@@ -38,6 +30,23 @@ absl::StatusOr<std::unique_ptr<PinState>> PrefixStoreCore::Pin(const Scope& scop
   const auto whole = std::min<int64_t>(std::ssize(tokens) / options_.block_tokens, std::ssize(blocks));
   if (whole > 0) tiering_.WriteThrough(blocks[whole - 1]);
   return pin;
+}
+
+absl::Status PrefixStoreCore::CheckPin(const Scope& scope, TokenSpan tokens) const {
+  return CheckShare(BlocksFor(std::ssize(tokens)) - PinnedOf(Pinnable(scope, tokens)));
+}
+
+absl::Status PrefixStoreCore::CheckShare(int64_t more) const {
+  const int64_t most = pool_.device().size() * options_.pinned_percent / 100;
+  if (pinned_blocks_ + more <= most) return absl::OkStatus();
+  return absl::ResourceExhaustedError(fmt::format(
+      "the prefix needs {} more pinned blocks and pins hold {} of at most {} ({}% of the device's {}); let go of "
+      "others, give pins a larger share, or the device more memory",
+      more, pinned_blocks_, most, options_.pinned_percent, pool_.device().size()));
+}
+
+int64_t PrefixStoreCore::PinnedOf(const std::vector<BlockId>& blocks) const {
+  return std::count_if(blocks.begin(), blocks.end(), [&](BlockId block) { return pool_[block].pins > 0; });
 }
 
 std::vector<BlockId> PrefixStoreCore::Pinnable(const Scope& scope, TokenSpan tokens) const {

@@ -237,6 +237,10 @@ absl::StatusOr<PinnedPrefix> PrefixStore::Pin(const Scope& scope, std::span<cons
   return PinnedPrefix(*std::move(pin));
 }
 
+absl::Status PrefixStore::CheckPin(const Scope& scope, std::span<const TokenId> tokens) const {
+  return core_->CheckPin(scope, tokens);
+}
+
 absl::Status PrefixStore::Recover() { return core_->Recover(); }
 void PrefixStore::Poll() { core_->Poll(); }
 void PrefixStore::Computed(int64_t tokens, absl::Duration elapsed) { core_->Computed(tokens, elapsed); }

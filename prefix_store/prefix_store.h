@@ -240,6 +240,10 @@ class PrefixStore {
   // would hold more than their share, or when the rest of the device is promised to running sequences.
   absl::StatusOr<PinnedPrefix> Pin(const Scope& scope, std::span<const TokenId> tokens);
 
+  // Whether Pin would find its share large enough once all of the prefix is computed: RESOURCE_EXHAUSTED, with the
+  // numbers, when not. What other pins hold of it already takes no more of the share.
+  absl::Status CheckPin(const Scope& scope, std::span<const TokenId> tokens) const;
+
   // Brings into the tree what the disk has kept from before and has not expired. To be called before anything else. The
   // disk's error, when it cannot be read; what was found until then is there.
   absl::Status Recover();

@@ -53,6 +53,7 @@ class PrefixStoreCore {
 
   // --- pins.cc
   absl::StatusOr<std::unique_ptr<PinState>> Pin(const Scope& scope, TokenSpan tokens);
+  absl::Status CheckPin(const Scope& scope, TokenSpan tokens) const;
   void Unpin(PinState& pin);
   int64_t PinnedTokens(const PinState& pin) const;
 
@@ -116,6 +117,8 @@ class PrefixStoreCore {
   int64_t Count(SequenceState& sequence, int64_t end, bool written);
 
   std::vector<BlockId> Pinnable(const Scope& scope, TokenSpan tokens) const;
+  absl::Status CheckShare(int64_t more) const;
+  int64_t PinnedOf(const std::vector<BlockId>& blocks) const;
   void HoldPin(BlockId block);
   void LetGoPin(BlockId block);
   void MovePins(BlockId from, std::optional<BlockId> to);

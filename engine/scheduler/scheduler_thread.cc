@@ -1,5 +1,6 @@
 #include "engine/scheduler/scheduler_thread.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -14,6 +15,9 @@ constexpr absl::Duration kStorePatience = absl::Seconds(20);
 // How often to look for what wakes nobody, while somebody waits for it: deadlines of requests whose blocks are on their
 // way up, and registrations on theirs to disk.
 constexpr absl::Duration kLookAgain = absl::Milliseconds(20);
+
+// How late an idle service may notice what time alone brings about: expiries, and a disk that may work again.
+constexpr absl::Duration kLookAtClock = absl::Seconds(1);
 
 }  // namespace
 
@@ -133,8 +137,8 @@ bool SchedulerThread::HasWork() const {
 
 SchedulerThread::Inbox SchedulerThread::AwaitWork() {
   MutexLock lock(mutex_);
-  while (!HasWork() && !looks_again_) mutex_.Wait();
-  if (!HasWork()) mutex_.WaitFor(kLookAgain);
+  while (!HasWork() && patience_ == absl::InfiniteDuration()) mutex_.Wait();
+  if (!HasWork()) mutex_.WaitFor(patience_);
   in_inbox_ = 0;
   return {.commands = std::exchange(inbox_, {}), .stop = stopping_};
 }
@@ -185,15 +189,25 @@ void SchedulerThread::StoreAll() {
   }
 }
 
+absl::Duration SchedulerThread::Patience() const {
+  if (scheduler_.waits_for_transfers() || !when_durable_.empty()) return kLookAgain;
+  const PrefixStoreStats stats = store_.stats();
+  const bool disk_is_off = stats.disk_blocks > 0 && !stats.disk_on;
+  const absl::Time expiry = std::min(store_.NextExpiry(), registry_.NextExpiry());
+  if (expiry <= clocks_.wall()) return kLookAgain;  // more has expired than is forgotten at a time
+  return disk_is_off || expiry < absl::InfiniteFuture() ? kLookAtClock : absl::InfiniteDuration();
+}
+
 void SchedulerThread::ShareState() {
   EngineStats stats = scheduler_.stats();
+  const absl::Duration patience = Patience();
   std::vector<std::function<void()>> drained;
   {
     MutexLock lock(mutex_);
     stats_ = stats;
     idle_ = scheduler_.idle();
     waits_ = scheduler_.waits_for_transfers();
-    looks_again_ = waits_ || !when_durable_.empty();
+    patience_ = patience;
     queued_ = scheduler_.waiting() + in_inbox_;
     if (idle_ && in_inbox_ == 0) drained = std::exchange(on_drained_, {});
   }

@@ -99,6 +99,9 @@ class PrefixRegistry {
   // Forgets those that have expired, tries to pin one that is not pinned whole, takes writes back. Cheap.
   void Poll(absl::Time now);
 
+  // None expires before it; absl::InfiniteFuture() when none does. To be polled by then.
+  absl::Time NextExpiry() const { return next_expiry_; }
+
   int64_t size() const { return static_cast<int64_t>(entries_.size()); }
   bool WritesPending() const { return writer_.pending() > 0; }
   const Skipped& skipped() const { return skipped_; }

@@ -48,6 +48,22 @@ TEST(PinScenario, E6PinsNeverTakeMoreThanTheirShare) {
   EXPECT_OK(harness.store.Check());
 }
 
+TEST(PinScenario, WhatAPinWouldSayIsKnownBeforeItIsComputed) {
+  StoreHarness harness({.device_blocks = 16, .pinned_percent = 25});
+  const Tokens prefix = Count(0, 56);  // three blocks and a half
+  EXPECT_OK(harness.store.CheckPin(Scope::Public(), prefix));
+  EXPECT_THAT(harness.store.CheckPin(Scope::Public(), Count(0, 65)),
+              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("5 more pinned blocks")));
+  harness.Run(prefix);
+  EXPECT_OK(harness.store.CheckPin(Scope::Public(), prefix)) << "cached, and not pinned yet";
+  ASSERT_OK_AND_ASSIGN(const PinnedPrefix pin, harness.store.Pin(Scope::Public(), prefix));
+  EXPECT_OK(harness.store.CheckPin(Scope::Public(), prefix)) << "another one holds all of it";
+  EXPECT_OK(harness.store.CheckPin(Scope::Public(), Count(0, 50)));
+  EXPECT_OK(harness.store.CheckPin(Scope::Tenant("t"), Count(0, 48))) << "they find the public blocks";
+  EXPECT_THAT(harness.store.CheckPin(Scope::Public(), Count(0, 48) + Count(500, 17)),
+              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("2 more pinned blocks")));
+}
+
 TEST(PinScenario, T2APublicPrefixThatIsPinnedIsComputedOnceForAllHoweverSmallTheDevice) {
   StoreHarness harness({.device_blocks = 64});
   const Tokens system = Count(0, 512);

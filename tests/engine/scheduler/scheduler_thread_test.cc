@@ -176,6 +176,24 @@ TEST_F(SchedulerThreadTest, DrainOfAnIdleThreadIsHeardAtOnce) {
   drained.wait();
 }
 
+// Nobody asks for anything while it expires.
+TEST_F(SchedulerThreadTest, AnIdleThreadLetsGoOfPinsThatExpire) {
+  std::atomic<int64_t> seconds = 1000;
+  Open({.end_tokens = {kToyEnd}, .step_tokens = 64}, {.wall = [&seconds] { return absl::FromUnixSeconds(seconds); }});
+  const GenerationRequest request = Request(1);
+  ExpectRight(Ask(request));
+  std::latch added{1};
+  thread_->Call([&](PrefixStore&, PrefixRegistry& registry) {
+    const absl::Time now = absl::FromUnixSeconds(seconds);
+    EXPECT_OK(registry.Add({.id = "system", .tokens = request.prompt, .expires = now + absl::Minutes(1)}, now));
+    added.count_down();
+  });
+  added.wait();
+  while (thread_->stats().store.pinned_blocks == 0) std::this_thread::yield();
+  seconds += 60;
+  while (thread_->stats().store.pinned_blocks > 0) std::this_thread::yield();
+}
+
 TEST_F(SchedulerThreadTest, PredictSaysWhatARequestWouldFind) {
   const GenerationRequest request = Request(1);
   ExpectRight(Ask(request));
