@@ -20,8 +20,10 @@
 
 #include "benchmark/benchmark.h"
 #include "prefix_store/prefix_key.h"
+#include "prefix_store/prefix_store.h"
 #include "prefix_store/tier/disk_tier.h"
 #include "prefix_store/tier/host_tier.h"
+#include "prefix_store/transfer/io_executor.h"
 
 namespace headstart {
 namespace {
@@ -233,12 +235,15 @@ void DiskStore(benchmark::State& state) {
   SetBytes(state, blocks);
 }
 
-// Records of a million blocks, as many as a tree may have.
-void DiskRecover(benchmark::State& state) {
-  constexpr int64_t kRecords = 1000000;
+// --- a start
+
+constexpr int64_t kRecords = 1'000'000;
+constexpr int64_t kRecordsDisk = int64_t{64} << 30;
+
+// A million blocks: sequences of a thousand.
+void WriteRecords(const Directory& directory) {
   constexpr int64_t kDepth = 1000;
-  const Directory directory;
-  auto tier = OpenDisk(directory, 1, int64_t{64} << 30);
+  auto tier = OpenDisk(directory, 1, kRecordsDisk);
   const std::byte byte{1};
   const ScopeDigest scope = DigestOf(Scope::Public());
   std::vector<Block> last(kRecords / kDepth);  // of each sequence
@@ -255,13 +260,34 @@ void DiskRecover(benchmark::State& state) {
     if (!writer->Commit().ok()) std::abort();
   }
   tier.reset();
-  OpenDisk(directory, 1, int64_t{64} << 30).reset();  // what the log held goes to tables
+  OpenDisk(directory, 1, kRecordsDisk).reset();  // what the log held goes to tables
+}
+
+void DiskRecover(benchmark::State& state) {
+  const Directory directory;
+  WriteRecords(directory);
   for (auto _ : state) {
-    tier = OpenDisk(directory, 1, int64_t{64} << 30);
+    const auto tier = OpenDisk(directory, 1, kRecordsDisk);
     int64_t records = 0;
     const absl::Status status = tier->Recover([&](const PrefixKey&, const BlockMeta&) { return ++records > 0; });
     if (!status.ok() || records != kRecords) state.SkipWithError("records are missing");
-    tier.reset();
+  }
+}
+
+// The same, and the tree and the eviction policies over them.
+void StoreRecover(benchmark::State& state) {
+  const Directory directory;
+  WriteRecords(directory);
+  const std::unique_ptr<HostMemory> memory = NewAnonymousMemory();
+  const auto above = *HostTier::Create({.capacity_blocks = 1024, .block_bytes = 1}, *memory);
+  const std::unique_ptr<IoExecutor> io = NewThreadExecutor(1);
+  for (auto _ : state) {
+    const auto disk = OpenDisk(directory, 1, kRecordsDisk);
+    PrefixStore store(
+        {.block_tokens = 16, .device_blocks = 1024},
+        {.device = above.get(), .host = above.get(), .disk = disk.get(), .io = io.get(), .fingerprint = kFingerprint});
+    const absl::Status status = store.Recover();
+    if (!status.ok() || store.stats().disk_used_blocks != kRecords) state.SkipWithError("blocks are missing");
   }
 }
 
@@ -292,6 +318,7 @@ BENCHMARK_CAPTURE(DiskRestore, Cold, Cache::kCold)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK(DiskStore)->Arg(kSmall)->Arg(kLarge)->Iterations(3)->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(DiskRecover)->Iterations(3)->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(StoreRecover)->Iterations(3)->UseRealTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace headstart
