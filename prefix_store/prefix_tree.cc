@@ -21,18 +21,74 @@ PrefixTree::PrefixTree(int block_tokens, const BlockHasher& hasher, BlockPool& p
 
 // --- reading
 
+// The blocks of a prompt on their way down the tree, one after the other, with the hashes of the prefixes that they
+// end. Where every block is a node of its own, each would wait for memory three times: for the index, the node, and the
+// node's tokens. So, after a node of one block, some blocks' memory is asked for at once, by hash alone.
+class PrefixTree::LookAhead {
+ public:
+  LookAhead(const PrefixTree& tree, ScopeId scope, TokenSpan tokens) : tree_(tree), scope_(scope), tokens_(tokens) {}
+
+  TokenSpan tokens() const { return tokens_; }
+  bool HasBlockAfter(const TreePosition& at) const { return at.blocks < std::ssize(tokens_) / tree_.block_tokens_; }
+  TokenSpan BlockAfter(const TreePosition& at) const { return Block(at.blocks); }
+
+  // The hash of the prefix that the block after `at` ends. REQUIRES: HasBlockAfter(at).
+  uint64_t HashAfter(const TreePosition& at) {
+    if (at.blocks < first_ || at.blocks >= end_) Ask(at);
+    return hashes_[at.blocks - first_];
+  }
+
+ private:
+  static constexpr int64_t kWindow = 8;
+
+  TokenSpan Block(int64_t index) const { return tokens_.subspan(index * tree_.block_tokens_, tree_.block_tokens_); }
+
+  void Ask(const TreePosition& at) {
+    const bool follows = end_ > 0 && at.blocks == end_;
+    uint64_t hash = follows ? hashes_[end_ - first_ - 1] : tree_.HashAt(at);
+    first_ = at.blocks;
+    end_ = std::min<int64_t>(first_ + (follows ? kWindow : 1), std::ssize(tokens_) / tree_.block_tokens_);
+    for (int64_t block = first_; block < end_; ++block) {
+      hash = tree_.hasher_.Chain(hash, Block(block));
+      hashes_[block - first_] = hash;
+      if (follows) FetchIndex(hash);
+    }
+    for (int64_t block = first_; follows && block < end_; ++block) FetchNode(hashes_[block - first_]);
+  }
+
+  void FetchIndex(uint64_t hash) const {
+    tree_.index_.prefetch(Guess{tree_.IndexHash(kPublicScope, hash)});
+    if (scope_ != kPublicScope) tree_.index_.prefetch(Guess{tree_.IndexHash(scope_, hash)});
+  }
+
+  void FetchNode(uint64_t hash) const {
+    for (const ScopeId scope : {kPublicScope, scope_}) {
+      const auto node = tree_.index_.find(Guess{tree_.IndexHash(scope, hash)});
+      if (node != tree_.index_.end()) return __builtin_prefetch((*node)->tokens.data());
+      if (scope == scope_) return;
+    }
+  }
+
+  const PrefixTree& tree_;
+  const ScopeId scope_;
+  const TokenSpan tokens_;
+  int64_t first_ = 0;  // the window, in blocks
+  int64_t end_ = 0;
+  std::array<uint64_t, kWindow> hashes_;
+};
+
 TreeMatch PrefixTree::Match(ScopeId scope, TokenSpan tokens) const {
   TreeMatch best{.at = Root()};
   TreePosition at = Root();
+  LookAhead prompt(*this, scope, tokens);
   // Follows public nodes as far as they go. A tenant's own branch may leave them at any node's end, and be the deeper.
-  while (!InsideRun(at) && at.blocks < std::ssize(tokens) / block_tokens_) {
-    const TokenSpan block = tokens.subspan(at.blocks * block_tokens_, block_tokens_);
-    const uint64_t token_hash = hasher_.Tokens(block);
+  while (!InsideRun(at) && prompt.HasBlockAfter(at)) {
+    const uint64_t hash = prompt.HashAfter(at);
     if (scope != kPublicScope) {
-      PrefixNode* own = Child(at.node, scope, block, token_hash);
-      if (own != nullptr) best = Deeper(best, Finish(Descend(at, own, scope, tokens), scope, tokens));
+      PrefixNode* own = Child(at.node, scope, prompt.BlockAfter(at), hash);
+      if (own != nullptr) best = Deeper(best, Finish(Descend(at, own, scope, prompt), scope, tokens));
     }
-    PrefixNode* child = Child(at.node, kPublicScope, block, token_hash);
+    PrefixNode* child = Child(at.node, kPublicScope, prompt.BlockAfter(at), hash);
     if (child == nullptr) break;
     at = Enter(at, child, tokens);
   }
@@ -65,7 +121,7 @@ std::optional<BlockId> PrefixTree::FindNextIn(const TreePosition& at, ScopeId sc
     return at.node->blocks[at.used];
   }
   if (at.node->children == 0) return std::nullopt;
-  const PrefixNode* child = Child(at.node, scope, block, hasher_.Tokens(block));
+  const PrefixNode* child = Child(at.node, scope, block, hasher_.Chain(HashAt(at), block));
   if (child == nullptr) return std::nullopt;
   return child->blocks.front();
 }
@@ -169,12 +225,12 @@ TokenSpan PrefixTree::TokensAfter(const TreePosition& at) const {
   return TokenSpan(at.node->tokens).subspan(at.used * block_tokens_);
 }
 
-uint64_t PrefixTree::IndexHash(const PrefixNode* parent, ScopeId scope, uint64_t token_hash) const {
-  return hasher_.Combine(hasher_.Combine(token_hash, reinterpret_cast<uintptr_t>(parent)), ToIndex(scope));
+uint64_t PrefixTree::IndexHash(ScopeId scope, uint64_t prefix_hash) const {
+  return scope == kPublicScope ? prefix_hash : hasher_.Combine(prefix_hash, ToIndex(scope));
 }
 
-PrefixNode* PrefixTree::Child(const PrefixNode* parent, ScopeId scope, TokenSpan block, uint64_t token_hash) const {
-  const auto found = index_.find(ChildKey{parent, scope, block, IndexHash(parent, scope, token_hash)});
+PrefixNode* PrefixTree::Child(const PrefixNode* parent, ScopeId scope, TokenSpan block, uint64_t prefix_hash) const {
+  const auto found = index_.find(ChildKey{parent, scope, block, IndexHash(scope, prefix_hash)});
   return found != index_.end() ? *found : nullptr;
 }
 
@@ -194,18 +250,21 @@ PrefixTree::Nearest PrefixTree::NearestChild(const PrefixNode* parent, ScopeId s
   return nearest;
 }
 
+// `child` begins with the block after `at`. What is to be known of its end is fetched while the rest is compared.
 TreePosition PrefixTree::Enter(const TreePosition& at, PrefixNode* child, TokenSpan tokens) const {
-  const int64_t common = CommonTokens(child->tokens, tokens.subspan(at.blocks * block_tokens_)) / block_tokens_;
+  if (child->run() == 1) return {child, 1, at.blocks + 1};
+  __builtin_prefetch(&pool_[child->blocks.back()]);
+  const TokenSpan rest = TokenSpan(child->tokens).subspan(block_tokens_);
+  const int64_t common = 1 + CommonTokens(rest, tokens.subspan((at.blocks + 1) * block_tokens_)) / block_tokens_;
   return {child, common, at.blocks + common};
 }
 
 // Follows nodes of one scope as far as they go, from `child` on.
-TreePosition PrefixTree::Descend(TreePosition at, PrefixNode* child, ScopeId scope, TokenSpan tokens) const {
+TreePosition PrefixTree::Descend(TreePosition at, PrefixNode* child, ScopeId scope, LookAhead& prompt) const {
   while (child != nullptr) {
-    at = Enter(at, child, tokens);
-    if (InsideRun(at) || at.blocks == std::ssize(tokens) / block_tokens_) break;
-    const TokenSpan block = tokens.subspan(at.blocks * block_tokens_, block_tokens_);
-    child = Child(at.node, scope, block, hasher_.Tokens(block));
+    at = Enter(at, child, prompt.tokens());
+    if (InsideRun(at) || !prompt.HasBlockAfter(at)) break;
+    child = Child(at.node, scope, prompt.BlockAfter(at), prompt.HashAfter(at));
   }
   return at;
 }
@@ -325,7 +384,7 @@ bool PrefixTree::CanGrow(const TreePosition& at, ScopeId scope) const {
 PrefixTree::Order::iterator PrefixTree::AddChild(PrefixNode* parent, std::unique_ptr<PrefixNode> node) {
   node->parent = parent;
   if (!IsTail(*node)) {
-    node->index_hash = IndexHash(parent, node->scope.id(), hasher_.Tokens(node->first_block()));
+    node->index_hash = IndexHash(node->scope.id(), pool_[node->blocks.front()].prefix_hash);
     index_.insert(node.get());
   }
   return order_.insert(std::move(node)).first;

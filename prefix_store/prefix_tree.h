@@ -43,7 +43,7 @@ namespace headstart {
 struct PrefixNode {
   PrefixNode* parent = nullptr;  // null in the root alone
   ScopeTable::Use scope;
-  uint64_t index_hash = 0;  // of (parent, scope, first block); of complete blocks only
+  uint64_t index_hash = 0;  // of the prefix that its first block ends, and its scope; of complete blocks only
   std::vector<TokenId> tokens;
   absl::InlinedVector<BlockId, 4> blocks;           // four ids take the room that a heap pointer and its sizes would
   uint32_t first_depth = 0;                         // blocks before the first one
@@ -163,14 +163,21 @@ class PrefixTree {
     uint64_t hash;     // unset for the ordered index
   };
 
+  // What a node may well be found by: nothing is known of it but its hash.
+  struct Guess {
+    uint64_t hash;
+  };
+
   struct NodeHash {
     using is_transparent = void;
     size_t operator()(const PrefixNode* node) const { return node->index_hash; }
     size_t operator()(const ChildKey& key) const { return key.hash; }
+    size_t operator()(const Guess& guess) const { return guess.hash; }
   };
   struct NodeEqual {
     using is_transparent = void;
     bool operator()(const PrefixNode* a, const PrefixNode* b) const { return a == b; }
+    bool operator()(const PrefixNode* node, const Guess& guess) const { return node->index_hash == guess.hash; }
     bool operator()(const PrefixNode* node, const ChildKey& key) const;
     bool operator()(const ChildKey& key, const PrefixNode* node) const { return (*this)(node, key); }
   };
@@ -183,6 +190,8 @@ class PrefixTree {
     static bool Less(const ChildKey& a, const ChildKey& b);
   };
   using Order = absl::btree_set<std::unique_ptr<PrefixNode>, NodeOrder>;
+
+  class LookAhead;
 
   // The child that shares most tokens with a prompt.
   struct Nearest {
@@ -197,11 +206,11 @@ class PrefixTree {
   TokenSpan TokensAfter(const TreePosition& at) const;
   bool IsTail(const PrefixNode& node) const { return std::ssize(node.tokens) < block_tokens_; }
   bool InsideRun(const TreePosition& at) const { return at.used < at.node->run(); }
-  uint64_t IndexHash(const PrefixNode* parent, ScopeId scope, uint64_t token_hash) const;
-  PrefixNode* Child(const PrefixNode* parent, ScopeId scope, TokenSpan block, uint64_t token_hash) const;
+  uint64_t IndexHash(ScopeId scope, uint64_t prefix_hash) const;
+  PrefixNode* Child(const PrefixNode* parent, ScopeId scope, TokenSpan block, uint64_t prefix_hash) const;
   Nearest NearestChild(const PrefixNode* parent, ScopeId scope, TokenSpan tokens) const;
   TreePosition Enter(const TreePosition& at, PrefixNode* child, TokenSpan tokens) const;
-  TreePosition Descend(TreePosition at, PrefixNode* child, ScopeId scope, TokenSpan tokens) const;
+  TreePosition Descend(TreePosition at, PrefixNode* child, ScopeId scope, LookAhead& prompt) const;
   TreeMatch Finish(const TreePosition& at, ScopeId scope, TokenSpan tokens) const;
   TreeMatch Deeper(const TreeMatch& a, const TreeMatch& b) const;
 

@@ -58,7 +58,8 @@ absl::Status PrefixTree::CheckPlace(const PrefixNode& node) const {
   const auto placed = order_.find(KeyOf(node));
   if (placed == order_.end() || placed->get() != &node) return Broken(node, "the ordered index does not find it");
   if (IsTail(node)) return absl::OkStatus();
-  const bool found = Child(&parent, node.scope.id(), node.first_block(), hasher_.Tokens(node.first_block())) == &node;
+  const uint64_t hash = hasher_.Chain(HashAt({node.parent, parent.run(), node.first_depth}), node.first_block());
+  const bool found = Child(&parent, node.scope.id(), node.first_block(), hash) == &node;
   return found ? absl::OkStatus() : Broken(node, "the hash index does not find it");
 }
 

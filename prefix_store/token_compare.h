@@ -18,13 +18,14 @@ using TokenSpan = std::span<const TokenId>;
 
 // How many tokens `a` and `b` have in common from their start.
 inline size_t CommonTokens(TokenSpan a, TokenSpan b) {
-  // 256 bytes a step: long enough for memcmp's vector loop, short enough that the scalar loop after it stays short.
-  constexpr size_t kStep = 64;
   const size_t limit = std::min(a.size(), b.size());
   size_t common = 0;
-  while (common + kStep <= limit && std::memcmp(a.data() + common, b.data() + common, kStep * sizeof(TokenId)) == 0) {
-    common += kStep;
-  }
+  const auto equal = [&](size_t step) {
+    return common + step <= limit && std::memcmp(a.data() + common, b.data() + common, step * sizeof(TokenId)) == 0;
+  };
+  // Long steps for memcmp's vector loop, then shorter ones, so that the loop over single tokens stays short.
+  while (equal(64)) common += 64;
+  while (equal(8)) common += 8;
   while (common < limit && a[common] == b[common]) ++common;
   return common;
 }

@@ -113,6 +113,26 @@ TEST(MatchingScenario, M8TenThousandSiblingsAreAllFound) {
   }
 }
 
+// A branch leaves at every block, so that each is a node of its own; a tenant's goes on where the public one stops.
+TEST(MatchingScenario, EveryEndOfALongChainOfShortNodesIsFound) {
+  constexpr int64_t kPublic = 40;
+  constexpr int64_t kBlocks = 60;
+  const Scope tenant = Scope::Tenant("t");
+  const Tokens trunk = Count(0, kBlocks * 8);
+  for (const int bits : {64, 1, 0}) {
+    StoreHarness harness({.block_tokens = 8, .device_blocks = 1024, .hash_bits = bits});
+    for (int64_t block = 1; block <= kBlocks; ++block) {
+      harness.Run(Prefix(trunk, block * 8 - 1) + Count(-1, 9), block <= kPublic ? Scope::Public() : tenant);
+    }
+    ASSERT_OK(harness.store.Check());
+    for (int64_t length = 1; length < std::ssize(trunk); ++length) {
+      const Tokens leaves = Prefix(trunk, length) + Count(-100, 20);
+      ASSERT_EQ(harness.Hit(leaves), std::min(length, kPublic * 8 - 1));
+      ASSERT_EQ(harness.Hit(leaves, tenant), std::min(length, kBlocks * 8 - 1));
+    }
+  }
+}
+
 TEST(MatchingScenario, M9LessThanABlockIsAHit) {
   StoreHarness harness({.device_blocks = 64});
   harness.Run(Count(0, 15) + Count(100, 40));
