@@ -6,7 +6,7 @@ build=$1
 shift
 usage() {
   cat <<'TEXT'
-Usage: ./dev bench [model|store|tiers|kernels|gateway|all] [compare.py's arguments]
+Usage: ./dev bench [store|tiers|gateway|kernels|model|ttft|all] [arguments of compare.py or tier_ttft.py]
 
   store     the prefix store: look-ups in large trees, publication, eviction
   tiers     host memory and disk, against memcpy and plain files
@@ -14,6 +14,7 @@ Usage: ./dev bench [model|store|tiers|kernels|gateway|all] [compare.py's argumen
   kernels   the CPU kernels: matrix products by weight type, attention
   model     a seeded model of shape qwen3-0.6b in bf16 and Q8_0: prefill, decode, cold and warm time to first token;
             with --peer PATH, llama.cpp's llama-bench beside it on the same files
+  ttft      the same model in bf16: time to first token with the prompt's beginning in each tier
   all       everything (default)
 TEXT
 }
@@ -30,16 +31,23 @@ gateway() {
 }
 kernels() { "$build/tests/bench/kernels_benchmark"; }
 
-model() {
-  local models=build/bench-models
+models=build/bench-models
+make_model() {
   mkdir -p "$models"
-  local type
-  for type in bf16 q8_0; do
-    [ -f "$models/qwen3-0.6b-$type.gguf" ] ||
-      "$build/gateway/headstart" synth-model "$models/qwen3-0.6b-$type.gguf" --shape qwen3-0.6b --format gguf --dtype "$type"
-  done
+  [ -f "$models/qwen3-0.6b-$1.gguf" ] ||
+    "$build/gateway/headstart" synth-model "$models/qwen3-0.6b-$1.gguf" --shape qwen3-0.6b --format gguf --dtype "$1"
+}
+
+model() {
+  make_model bf16
+  make_model q8_0
   python3 tests/bench/compare.py --ours "$build/tests/bench/model_benchmark" "$@" \
     "$models/qwen3-0.6b-bf16.gguf" "$models/qwen3-0.6b-q8_0.gguf"
+}
+
+ttft() {
+  make_model bf16
+  python3 tests/bench/tier_ttft.py --headstart "$build/gateway/headstart" "$@" "$models/qwen3-0.6b-bf16.gguf"
 }
 
 case "$part" in
@@ -48,7 +56,8 @@ case "$part" in
   gateway) gateway ;;
   kernels) kernels ;;
   model) model "$@" ;;
-  all) store; tiers; gateway; kernels; model "$@" ;;
+  ttft) ttft "$@" ;;
+  all) store; tiers; gateway; kernels; model "$@"; ttft ;;
   --help | -h | help) usage ;;
   *) echo "bench: unknown part '$part'" >&2; usage >&2; exit 2 ;;
 esac
