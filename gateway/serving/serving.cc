@@ -45,6 +45,15 @@ absl::Status CheckFlags(const ServingOptions& options) {
   return CheckExposure(options, options.host.http.listen, "--http-listen");
 }
 
+// Budgets need the account, so a server that was told to keep one does not start without.
+absl::Status WhatToDoWithoutLedger(const absl::Status& status) {
+  if (!absl::IsUnavailable(status)) return status;
+  return absl::UnavailableError(
+      fmt::format("{}; make sure that the folder can be written to and has room, or start without --ledger-dir, which "
+                  "keeps the account in memory until the server stops",
+                  std::string(status.message())));
+}
+
 }  // namespace
 
 absl::Status Serving::Check(const ServingOptions& options) {
@@ -106,7 +115,7 @@ absl::Status Serving::OpenAccount() {
                               .prices = prices_.get(),
                               .budgets = keys_.get(),
                               .observer = &billing_observers_});
-  if (!accountant.ok()) return accountant.status();
+  if (!accountant.ok()) return WhatToDoWithoutLedger(accountant.status());
   accountant_ = *std::move(accountant);
   return absl::OkStatus();
 }
