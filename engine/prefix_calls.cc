@@ -36,7 +36,7 @@ absl::StatusOr<CachedPrefix> Describe(const PrefixStore& store,
 }
 
 absl::Status NoSuchPrefix(std::string_view id) {
-  return absl::NotFoundError(fmt::format("There is no prefix \"{}\" in this scope.", id));
+  return absl::NotFoundError(fmt::format("no prefix \"{}\" is registered in this scope", id));
 }
 
 absl::Status NotComputed(FinishReason reason) {

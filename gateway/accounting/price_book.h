@@ -2,7 +2,7 @@
 //
 // Thread-safety: immutable once parsed.
 //
-//   auto prices = WatchedFiles<PriceBook>::Open({path}, PriceBookParser(model), on_event);
+//   auto prices = WatchedFiles<PriceBook>::Open({path}, PriceBookParser(model), on_news);
 //   v1::Charge charge = (*prices)->current()->Charge(model, start, usage);
 
 #ifndef HEADSTART_GATEWAY_ACCOUNTING_PRICE_BOOK_H_

@@ -6,14 +6,15 @@
 
 namespace headstart {
 
-absl::StatusOr<std::unique_ptr<KeyFile>> KeyFile::Open(const std::string& path, OnEvent on_event) {
-  auto parse = [path, on_event](const std::vector<std::string>& texts) {
+absl::StatusOr<std::unique_ptr<KeyFile>> KeyFile::Open(const std::string& path, OnFileNews on_news) {
+  auto parse = [path, on_news](const std::vector<std::string>& texts) {
     auto table = KeyTable::Parse(texts.front());
     if (!table.ok()) return table;
-    for (const std::string& warning : table->warnings()) on_event(fmt::format("{}: {}", path, warning));
+    for (const std::string& warning : table->warnings())
+      on_news(FileNews::kTrouble, fmt::format("{}: {}", path, warning));
     return table;
   };
-  auto file = WatchedFiles<KeyTable>::Open({path}, std::move(parse), std::move(on_event));
+  auto file = WatchedFiles<KeyTable>::Open({path}, std::move(parse), std::move(on_news));
   if (!file.ok()) return file.status();
   return std::unique_ptr<KeyFile>(new KeyFile(*std::move(file)));
 }

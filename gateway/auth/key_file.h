@@ -2,9 +2,9 @@
 // budgets with them. A version that is wrong does not take the place of the last good one.
 //
 // Thread-safety: every method may be called from any thread.
-// Errors: Open gives what reading or KeyTable::Parse says, with the path; later ones are told to `on_event`.
+// Errors: Open gives what reading or KeyTable::Parse says, with the path; later ones are told to `on_news`.
 //
-//   auto keys = KeyFile::Open("keys.yaml", on_event);
+//   auto keys = KeyFile::Open("keys.yaml", on_news);
 //   KeyAuthenticator authenticator(**keys);
 //   Ticker ticker([&] { (*keys)->Refresh(); }, absl::Seconds(1));
 
@@ -24,8 +24,7 @@ namespace headstart {
 
 class KeyFile final : public BudgetSource, public Refreshable {
  public:
-  using OnEvent = WatchedFiles<KeyTable>::OnEvent;
-  static absl::StatusOr<std::unique_ptr<KeyFile>> Open(const std::string& path, OnEvent on_event);
+  static absl::StatusOr<std::unique_ptr<KeyFile>> Open(const std::string& path, OnFileNews on_news);
 
   // Never null; stays valid while it is held.
   std::shared_ptr<const KeyTable> current() const { return file_->current(); }

@@ -8,6 +8,7 @@
 #include "gateway/cli/cache_report.h"
 #include "gateway/cli/client_flags.h"
 #include "gateway/cli/report.h"
+#include "gateway/config/flags.h"
 
 namespace headstart {
 namespace {
@@ -32,8 +33,8 @@ int Status(const AdminFlags& flags) {
 template <typename Response>
 int PrintRemoved(const absl::StatusOr<Response>& response) {
   if (!response.ok()) return PrintError(response.status());
-  PrintNow(fmt::format("removed {} blocks and {} registered prefixes\n", response->removed_blocks(),
-                       response->removed_prefixes()));
+  PrintNow(fmt::format("removed {} and {}\n", Counted(response->removed_blocks(), "block", "blocks"),
+                       Counted(response->removed_prefixes(), "registered prefix", "registered prefixes")));
   return kExitOk;
 }
 
@@ -62,7 +63,8 @@ void AddCacheAdminCommands(CLI::App& cache, Action& action) {
   auto purge_flags = std::make_shared<AdminFlags>();
   AddCommand(cache, action, "purge", "Forget everything that one tenant has cached", Purge, purge_flags)
       ->add_option("tenant", purge_flags->tenant, "The tenant")
-      ->required();
+      ->required()
+      ->check(CheckUtf8);
 }
 
 }  // namespace headstart

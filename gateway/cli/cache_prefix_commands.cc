@@ -9,6 +9,7 @@
 #include "gateway/cli/cache_report.h"
 #include "gateway/cli/client_flags.h"
 #include "gateway/cli/report.h"
+#include "gateway/config/flags.h"
 
 namespace headstart {
 namespace {
@@ -68,7 +69,7 @@ CLI::App* AddCommand(CLI::App& cache, Action& action, const std::string& name, c
 }
 
 void AddPrefixName(CLI::App& command, PrefixFlags& flags) {
-  command.add_option("id", flags.id, "The prefix's id, as `cache list` shows it")->required();
+  command.add_option("id", flags.id, "The prefix's id, as `cache list` shows it")->required()->check(CheckUtf8);
   command.add_flag("--public", flags.is_public, "The public prefix of this id, not your own");
 }
 

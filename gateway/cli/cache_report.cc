@@ -13,6 +13,10 @@
 namespace headstart {
 namespace {
 
+constexpr char kDiskNote[] =
+    "\nThe disk holds less than --disk-cache-size: the rest is kept free for what its database needs beside the "
+    "blocks.\n";
+
 absl::Time ToTime(const google::protobuf::Timestamp& time) {
   return absl::FromUnixSeconds(time.seconds()) + absl::Nanoseconds(time.nanos());
 }
@@ -70,8 +74,12 @@ std::vector<std::string> TierRow(const v1::TierStatus& tier) {
 std::string FormatTiers(const v1::GetStatusResponse& status) {
   std::vector<std::vector<std::string>> rows = {
       {"tier", "state", " used", " of", " blocks", " of", " loaded", " stored", " evicted", " failures"}};
-  for (const auto& tier : status.tiers()) rows.push_back(TierRow(tier));
-  return FormatTable(rows);
+  bool has_disk = false;
+  for (const auto& tier : status.tiers()) {
+    rows.push_back(TierRow(tier));
+    has_disk |= tier.tier() == v1::TIER_DISK && tier.configured();
+  }
+  return FormatTable(rows) + (has_disk ? kDiskNote : "");
 }
 
 std::string FormatRequests(const v1::RequestStatus& requests) {

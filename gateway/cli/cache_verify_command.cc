@@ -1,3 +1,6 @@
+#include <unistd.h>
+
+#include <cerrno>
 #include <memory>
 #include <string>
 
@@ -28,7 +31,16 @@ v1::VerifyDiskResponse ToResponse(const VerifyReport& report) {
   return response;
 }
 
+// Verifying takes the folder's lock, so that no server starts on it meanwhile, and a lock has to be written.
+absl::Status CheckWritable(const std::string& directory) {
+  if (access(directory.c_str(), W_OK) == 0 || errno != EROFS) return absl::OkStatus();
+  return absl::FailedPreconditionError(fmt::format(
+      "{} is on a read-only file system, where its lock cannot be taken; mount it writable, or verify a copy",
+      directory));
+}
+
 absl::StatusOr<v1::VerifyDiskResponse> VerifyStopped(const VerifyFlags& flags) {
+  if (absl::Status writable = CheckWritable(flags.directory); !writable.ok()) return writable;
   auto report = DiskTier::VerifyDirectory(flags.directory, [](const BadBlock& bad) {
     fmt::print(stderr, "bad block at depth {}: {}\n", bad.depth, std::string(bad.status.message()));
   });
@@ -42,8 +54,8 @@ int Verify(const VerifyFlags& flags) {
   if (flags.json) {
     PrintJson(*report);
   } else {
-    PrintNow(fmt::format("verified {} blocks, {}: {} bad\n", report->blocks(), ReadableByteSize(report->bytes()),
-                         report->bad_blocks()));
+    PrintNow(fmt::format("verified {}, {}: {} bad\n", Counted(report->blocks(), "block", "blocks"),
+                         ReadableByteSize(report->bytes()), report->bad_blocks()));
   }
   if (report->bad_blocks() == 0) return kExitOk;
   return PrintError(

@@ -87,9 +87,9 @@ v1::CreatePrefixRequest ToRequest(const WarmFlags& flags, std::string text) {
 
 void PrintWarmed(const v1::CreatePrefixResponse& response) {
   const v1::Usage& usage = response.usage();
-  PrintNow(fmt::format("{}: {} tokens pinned; {} were cached, {} computed; expires {}\n", response.prefix().id(),
-                       response.prefix().pinned_tokens(), usage.cached_tokens(), usage.computed_prompt_tokens(),
-                       FormatExpiry(response.prefix(), absl::Now())));
+  PrintNow(fmt::format("{}: {} pinned; {} cached, {} computed; expires {}\n", response.prefix().id(),
+                       Counted(response.prefix().pinned_tokens(), "token", "tokens"), usage.cached_tokens(),
+                       usage.computed_prompt_tokens(), FormatExpiry(response.prefix(), absl::Now())));
 }
 
 int Warm(const WarmFlags& flags) {
@@ -108,7 +108,7 @@ int Warm(const WarmFlags& flags) {
 
 void AddPrompt(CLI::App& command, WarmFlags& flags) {
   CLI::Option_group* source = command.add_option_group("prompt", "What to compute: exactly one of");
-  source->add_option("prompt", flags.prompt, "The text");
+  source->add_option("prompt", flags.prompt, "The text")->check(CheckUtf8);
   source->add_option("--file", flags.file, "A file with the text; - is standard input")->check(CheckNotEmpty);
   source->require_option(1);
   command.add_flag("--system", flags.system,
@@ -120,8 +120,9 @@ CLI::App* AddWarmCommand(CLI::App& cache, Action& action, const std::string& nam
                          const std::shared_ptr<WarmFlags>& flags) {
   CLI::App* command = cache.add_subcommand(name, help);
   AddPrompt(*command, *flags);
-  command->add_option("--id", flags->id, "What to call the prefix; without it the server makes an id up");
-  command->add_option("--name", flags->display_name, "Words for people, shown by `cache list`");
+  command->add_option("--id", flags->id, "What to call the prefix; without it the server makes an id up")
+      ->check(CheckUtf8);
+  command->add_option("--name", flags->display_name, "Words for people, shown by `cache list`")->check(CheckUtf8);
   command->add_flag("--public", flags->is_public, "For the prompts of every tenant; operators alone may ask for it");
   command->add_flag("--json", flags->json, "Print one JSON object");
   AddClientFlags(*command, flags->client);

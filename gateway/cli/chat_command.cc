@@ -9,6 +9,7 @@
 #include "gateway/cli/client_flags.h"
 #include "gateway/cli/commands.h"
 #include "gateway/cli/report.h"
+#include "gateway/config/flags.h"
 
 namespace headstart {
 namespace {
@@ -35,6 +36,7 @@ class Conversation {
   }
 
   absl::Status Say(const std::string& text) {
+    if (const std::string complaint = CheckUtf8(text); !complaint.empty()) return absl::InvalidArgumentError(complaint);
     v1::ChatInput& chat = *request_.mutable_input()->mutable_chat();
     AddMessage(chat, "user", text);
     const bool json = flags_.generation.json;
@@ -88,8 +90,9 @@ void AddChatCommand(CLI::App& app, Action& action) {
       "\nExamples:\n"
       "  headstart chat                               line by line; what was said is cached\n"
       "  headstart chat \"Where is the red lamp?\" --system \"$(cat inventory.txt)\"\n");
-  command->add_option("message", flags->message, "One message; without it, lines are read from standard input");
-  command->add_option("--system", flags->system, "The system prompt");
+  command->add_option("message", flags->message, "One message; without it, lines are read from standard input")
+      ->check(CheckUtf8);
+  command->add_option("--system", flags->system, "The system prompt")->check(CheckUtf8);
   AddClientFlags(*command, flags->client);
   AddGenerationFlags(*command, flags->generation);
   command->callback([flags, &action] { action = [flags] { return Chat(*flags); }; });

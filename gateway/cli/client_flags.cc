@@ -53,7 +53,8 @@ void AddGenerationFlags(CLI::App& app, GenerationFlags& flags) {
       ->check(CLI::Range(int64_t{0}, std::numeric_limits<int64_t>::max()))
       ->capture_default_str();
   app.add_option("--stop", flags.stop, "Text that ends the answer; may be given several times")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->check(CheckUtf8);
   app.add_flag("--ignore-eos", flags.ignore_eos, "Go on past the model's own end tokens");
   app.add_flag("--no-cache-read", flags.no_cache_read, "Compute the whole prompt");
   app.add_flag("--no-cache-write", flags.no_cache_write, "Keep nothing of this request");

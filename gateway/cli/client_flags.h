@@ -20,7 +20,7 @@ struct GenerationFlags {
   float top_p = 1;
   int top_k = 0;
   std::string seed;
-  int64_t max_tokens = 0;  // 0: to the end of the context
+  int64_t max_tokens = 512;  // a page or so: who asks for more says so. 0: to the end of the context
   std::vector<std::string> stop;
   bool ignore_eos = false;
   bool no_cache_read = false;

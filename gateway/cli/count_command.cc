@@ -7,6 +7,7 @@
 #include "gateway/cli/client_flags.h"
 #include "gateway/cli/commands.h"
 #include "gateway/cli/report.h"
+#include "gateway/config/flags.h"
 
 namespace headstart {
 namespace {
@@ -30,8 +31,8 @@ int Count(const CountFlags& flags) {
     PrintJson(*response);
     return kExitOk;
   }
-  PrintNow(fmt::format("{} tokens: {} cached, {} to compute\n", response->tokens(), response->split().cached_tokens(),
-                       response->split().computed_tokens()));
+  PrintNow(fmt::format("{}: {} cached, {} to compute\n", Counted(response->tokens(), "token", "tokens"),
+                       response->split().cached_tokens(), response->split().computed_tokens()));
   if (flags.ids) PrintNow(fmt::format("{}\n", fmt::join(response->token_ids(), " ")));
   return kExitOk;
 }
@@ -41,7 +42,11 @@ int Count(const CountFlags& flags) {
 void AddCountCommand(CLI::App& app, Action& action) {
   auto flags = std::make_shared<CountFlags>();
   CLI::App* command = app.add_subcommand("count", "Count a text's tokens, and how many of them are cached");
-  command->add_option("text", flags->text, "The text")->required();
+  command->footer(
+      "\nExamples:\n"
+      "  headstart count \"$(cat prompt.txt)\"\n"
+      "  headstart count \"Where is the red lamp?\" --ids\n");
+  command->add_option("text", flags->text, "The text")->required()->check(CheckUtf8);
   command->add_flag("--parse-special", flags->parse_special, "Text that spells a control token becomes that token");
   command->add_flag("--ids", flags->ids, "Print the token ids as well");
   command->add_flag("--json", flags->json, "Print one JSON object");

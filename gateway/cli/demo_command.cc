@@ -157,6 +157,10 @@ int Demo(const DemoFlags& flags) {
 void AddDemoCommand(CLI::App& app, Action& action) {
   auto flags = std::make_shared<DemoFlags>();
   CLI::App* command = app.add_subcommand("demo", "Show what a remembered prompt saves");
+  command->footer(
+      "\nExamples:\n"
+      "  headstart demo\n"
+      "  headstart demo --skip-large --questions 12      the inventory alone, in a second or two\n");
   command->add_option("--server", flags->server,
                       "Ask this server, which serves the demo model; default: one inside this process");
   command->add_option("--facts", flags->facts, "Facts in the inventory, some eleven tokens each")

@@ -6,6 +6,7 @@
 #include "gateway/cli/client_flags.h"
 #include "gateway/cli/commands.h"
 #include "gateway/cli/report.h"
+#include "gateway/config/flags.h"
 
 namespace headstart {
 namespace {
@@ -41,7 +42,7 @@ void AddGenerateCommand(CLI::App& app, Action& action) {
   auto flags = std::make_shared<GenerateFlags>();
   CLI::App* command = app.add_subcommand("generate", "Continue a text on a running server");
   command->footer("\nExample:\n  headstart generate \"Once upon a time\" --max-tokens 64\n");
-  command->add_option("prompt", flags->prompt, "The text to continue")->required();
+  command->add_option("prompt", flags->prompt, "The text to continue")->required()->check(CheckUtf8);
   command->add_flag("--parse-special", flags->parse_special, "Text that spells a control token becomes that token");
   AddClientFlags(*command, flags->client);
   AddGenerationFlags(*command, flags->generation);

@@ -24,6 +24,8 @@ struct KeyFlags {
   std::string expires;
 };
 
+constexpr absl::Duration kLongestLife = absl::Hours(24 * 36500);  // a century: later is a slip of the finger
+
 absl::Status BadExpiry(const std::string& text) {
   return absl::InvalidArgumentError(fmt::format(
       "--expires \"{}\" is neither a time ahead such as 2027-01-31T00:00:00Z nor a while such as 90d or 12h", text));
@@ -35,16 +37,22 @@ absl::StatusOr<absl::Time> ParseExpiry(const std::string& text, absl::Time now) 
   absl::Time time;
   std::string ignored;
   absl::Duration duration;
-  int days = 0;
+  int64_t days = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), days);
-  if (error == std::errc() && std::string_view(rest) == "d") {
+  if (error == std::errc::result_out_of_range && std::string_view(rest) == "d") {
+    time = absl::InfiniteFuture();
+  } else if (error == std::errc() && std::string_view(rest) == "d") {
     time = now + days * absl::Hours(24);
   } else if (absl::ParseDuration(text, &duration)) {
     time = now + duration;
   } else if (!absl::ParseTime(absl::RFC3339_full, text, &time, &ignored)) {
     return BadExpiry(text);
   }
-  if (time <= now || time == absl::InfiniteFuture()) return BadExpiry(text);
+  if (time <= now) return BadExpiry(text);
+  if (time > now + kLongestLife) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--expires \"{}\" is more than a century ahead (36500d); leave it out for a key that never ends", text));
+  }
   return absl::FromUnixSeconds(absl::ToUnixSeconds(time));
 }
 
@@ -131,7 +139,7 @@ void AddCreate(CLI::App& keys, const std::shared_ptr<KeyFlags>& flags, Action& a
       ->check(CLI::IsMember({"user", "operator"}))
       ->capture_default_str();
   command->add_option("--expires", flags->expires,
-                      "When it ends: 90d, 12h or 2027-01-31T00:00:00Z; never if not given");
+                      "When it ends: 90d, 12h or 2027-01-31T00:00:00Z, at most a century ahead; never if not given");
   command->add_option("--file", flags->file, "File of keys to add it to; without one the lines to add are printed");
   command->callback([flags, &action] { action = [flags] { return Create(*flags); }; });
 }

@@ -38,6 +38,10 @@ int Models(const ModelsFlags& flags) {
 void AddModelsCommand(CLI::App& app, Action& action) {
   auto flags = std::make_shared<ModelsFlags>();
   CLI::App* command = app.add_subcommand("models", "List the models of a running server");
+  command->footer(
+      "\nExamples:\n"
+      "  headstart models\n"
+      "  headstart models --server 10.0.0.7:8700 --tls-ca ca.crt --api-key-file key.txt --json\n");
   command->add_flag("--json", flags->json, "Print one JSON object");
   AddClientFlags(*command, flags->client);
   command->callback([flags, &action] { action = [flags] { return Models(*flags); }; });

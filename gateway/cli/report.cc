@@ -79,6 +79,10 @@ std::string ReadableDuration(absl::Duration duration) {
   return fmt::format("{:.2f} s", ms / 1000);
 }
 
+std::string Counted(int64_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
 // " (5 host, 7 disk)" when not all of it was on the device.
 std::string BelowTheDevice(const v1::TierTokens& cached) {
   std::vector<std::string> parts;
@@ -96,12 +100,17 @@ std::string BelowTheDevice(const v1::TierTokens& cached) {
 void PrintAccount(const Answer& answer) {
   const v1::Usage& usage = answer.finished.usage();
   const v1::Timings& timings = answer.finished.timings();
-  fmt::print(stderr, "[prompt {} tokens: {} cached{}, {} computed | answer {} tokens | written to cache {}]\n",
+  const bool is_cut = answer.finished.reason() == v1::FINISH_REASON_LENGTH;
+  fmt::print(stderr, "[prompt {} tokens: {} cached{}, {} computed | answer {} tokens{} | written to cache {}]\n",
              usage.prompt_tokens(), usage.cached_tokens(), BelowTheDevice(usage.cached_by_tier()),
-             usage.computed_prompt_tokens(), usage.completion_tokens(), usage.cache_write_tokens());
+             usage.computed_prompt_tokens(), usage.completion_tokens(),
+             is_cut ? ", cut off by --max-tokens or the context" : "", usage.cache_write_tokens());
   fmt::print(stderr, "[first token {} | queue {} | total {}]\n",
              ReadableDuration(ToAbsl(timings.time_to_first_token())), ReadableDuration(ToAbsl(timings.queue())),
              ReadableDuration(ToAbsl(timings.total())));
+  if (answer.finished.receipt().budget_warning()) {
+    fmt::print(stderr, "[the tenant's soft budget is used up; requests are refused from the hard one on]\n");
+  }
 }
 
 void PrintJson(const google::protobuf::Message& message) { PrintNow(ToJson(message) + "\n"); }

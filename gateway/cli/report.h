@@ -6,6 +6,7 @@
 #ifndef HEADSTART_GATEWAY_CLI_REPORT_H_
 #define HEADSTART_GATEWAY_CLI_REPORT_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,7 +32,7 @@ int Written(int exit_code);
 // "error: ..." to standard error; returns kExitFailure.
 int PrintError(const absl::Status& status);
 
-// Usage and timings, two lines to standard error.
+// Usage and timings to standard error, a line each, and whether the budget nears its end.
 void PrintAccount(const Answer& answer);
 
 // A message as one JSON object, zeros included.
@@ -42,6 +43,9 @@ void PrintJson(const Answer& answer);
 void PrintJson(const google::protobuf::Message& message);
 
 absl::Duration ToAbsl(const google::protobuf::Duration& duration);
+
+// "1 block", "2 blocks".
+std::string Counted(int64_t count, std::string_view one, std::string_view many);
 
 // "3.2 ms", "1.05 s".
 std::string ReadableDuration(absl::Duration duration);

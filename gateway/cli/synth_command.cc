@@ -29,9 +29,35 @@ absl::Status CheckFree(const std::string& path) {
       fmt::format("{} exists already; name another path, or overwrite it with --force", path));
 }
 
-int Synth(const SynthOptions& options, bool force) {
+// The outermost folder or file that writing to `path` makes; none when all of it is there.
+std::filesystem::path FirstNew(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::path first;
+  for (auto at = path; !at.empty() && !std::filesystem::exists(at, error); at = at.parent_path()) first = at;
+  return first;
+}
+
+// What a failure leaves is what was there before: half a model helps nobody.
+absl::Status WriteWholeModel(const SynthOptions& options) {
+  std::error_code ignored;
+  const std::filesystem::path made = FirstNew(options.path);
+  const bool was_empty = made.empty() && std::filesystem::is_directory(options.path, ignored) &&
+                         std::filesystem::is_empty(options.path, ignored);
+  absl::Status written = WriteSynthModel(options);
+  if (written.ok()) return written;
+  if (!made.empty()) std::filesystem::remove_all(made, ignored);
+  if (!was_empty) return written;
+  for (const auto& file : std::filesystem::directory_iterator(options.path, ignored)) {
+    std::filesystem::remove(file.path(), ignored);
+  }
+  return written;
+}
+
+int Synth(SynthOptions options, bool has_format, bool force) {
+  while (options.path.size() > 1 && options.path.ends_with('/')) options.path.pop_back();
+  if (!has_format && options.path.ends_with(".gguf")) options.format = SynthFormat::kGguf;
   if (auto status = force ? absl::OkStatus() : CheckFree(options.path); !status.ok()) return PrintError(status);
-  if (auto status = WriteSynthModel(options); !status.ok()) return PrintError(status);
+  if (auto status = WriteWholeModel(options); !status.ok()) return PrintError(status);
   PrintNow(fmt::format("wrote {}\nserve it:  {} serve --model {}\n", options.path, ProgramPath(), options.path));
   return kExitOk;
 }
@@ -41,19 +67,25 @@ int Synth(const SynthOptions& options, bool force) {
 void AddSynthCommand(CLI::App& app, Action& action) {
   auto options = std::make_shared<SynthOptions>();
   CLI::App* command = app.add_subcommand("synth-model", "Write a model of random weights in the shape of a real one");
-  command->footer("\nExample:\n  headstart synth-model /tmp/smollm2 --shape smollm2-135m\n");
+  command->footer(
+      "\nExamples:\n"
+      "  headstart synth-model /tmp/smollm2 --shape smollm2-135m\n"
+      "  headstart synth-model /tmp/tiny.gguf --dtype q8_0\n");
   command->add_option("path", options->path, "The folder, or the .gguf file, to write")->required();
   AddParsed(*command, "--shape", options->shape, "Shape of the model: " + JoinedShapeNames(),
             [options](const std::string& name) { return TakeShape(name, *options); });
   command->add_option("--seed", options->seed, "The same seed gives the same weights")->capture_default_str();
-  AddChoice<SynthFormat>(*command, "--format", options->format,
-                         {{"hf", SynthFormat::kHuggingFace}, {"gguf", SynthFormat::kGguf}}, "Kind of files");
+  CLI::Option* format = AddChoice<SynthFormat>(*command, "--format", options->format,
+                                               {{"hf", SynthFormat::kHuggingFace}, {"gguf", SynthFormat::kGguf}},
+                                               "Kind of files; a path that ends in .gguf is one unless this is given");
   AddChoice<DType>(*command, "--dtype", options->dtype,
                    {{"bf16", DType::kBF16}, {"f16", DType::kF16}, {"f32", DType::kF32}, {"q8_0", DType::kQ8_0}},
                    "Type of the weights");
   auto force = std::make_shared<bool>(false);
   command->add_flag("--force", *force, "Write over what is there");
-  command->callback([options, force, &action] { action = [options, force] { return Synth(*options, *force); }; });
+  command->callback([options, force, format, &action] {
+    action = [options, force, has_format = format->count() > 0] { return Synth(*options, has_format, *force); };
+  });
 }
 
 }  // namespace headstart

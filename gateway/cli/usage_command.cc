@@ -1,4 +1,5 @@
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -29,6 +30,7 @@ struct UsageFlags {
   bool json = false;
   Format format = Format::kJsonLines;
   std::string output;
+  bool force = false;
 };
 
 // Of a list or an export. INVALID_ARGUMENT naming the flag.
@@ -81,25 +83,44 @@ absl::Status Export(const UsageFlags& flags, const v1::ExportUsageRequest& reque
   return status;
 }
 
+absl::Status ExportTo(const std::string& path, const UsageFlags& flags, const v1::ExportUsageRequest& request) {
+  errno = 0;
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  return file ? Export(flags, request, file) : absl::ErrnoToStatus(errno, fmt::format("cannot write {}", path));
+}
+
+// The file has its name once it is whole, so that a failure neither leaves half an account nor takes an earlier one.
+absl::Status ExportToFile(const UsageFlags& flags, const v1::ExportUsageRequest& request) {
+  std::error_code error;
+  const bool exists = std::filesystem::exists(flags.output, error);
+  const bool is_file = !exists || std::filesystem::is_regular_file(flags.output, error);
+  if (!is_file) return ExportTo(flags.output, flags, request);  // a pipe or a terminal
+  if (exists && !flags.force) {
+    return absl::AlreadyExistsError(
+        fmt::format("{} exists already; name another file, or overwrite it with --force", flags.output));
+  }
+  const std::string partial = flags.output + ".partial";
+  absl::Status status = ExportTo(partial, flags, request);
+  if (status.ok()) {
+    std::filesystem::rename(partial, flags.output, error);
+    if (error) status = absl::ErrnoToStatus(error.value(), fmt::format("cannot write {}", flags.output));
+  }
+  if (!status.ok()) std::filesystem::remove(partial, error);
+  return status;
+}
+
 int RunExport(const UsageFlags& flags) {
   v1::ExportUsageRequest request;
   if (absl::Status status = Fill(flags, request); !status.ok()) return WrongUsage(status);
-  absl::Status status;
-  if (flags.output.empty()) {
-    status = Export(flags, request, std::cout);
-  } else {
-    errno = 0;
-    std::ofstream file(flags.output, std::ios::binary | std::ios::trunc);
-    status =
-        file ? Export(flags, request, file) : absl::ErrnoToStatus(errno, fmt::format("cannot write {}", flags.output));
-  }
+  const absl::Status status = flags.output.empty() ? Export(flags, request, std::cout) : ExportToFile(flags, request);
   return status.ok() ? kExitOk : PrintError(status);
 }
 
 void AddTimes(CLI::App& command, UsageFlags& flags) {
   command.add_option("--from", flags.from, "Only usage from then on: 7d or 12h ago, 2026-11-30, 2026-11-30T10:00:00Z");
   command.add_option("--to", flags.to, "Only usage before then");
-  command.add_option("--tenant", flags.tenant, "Only this tenant's; operators see everybody's without it");
+  command.add_option("--tenant", flags.tenant, "Only this tenant's; operators see everybody's without it")
+      ->check(CheckUtf8);
   AddClientFlags(command, flags.client);
 }
 
@@ -115,7 +136,11 @@ void AddUsageCommand(CLI::App& app, Action& action) {
       "  headstart usage --by label=team --json\n"
       "  headstart usage export --format csv --from 2026-11-01 -o november.csv\n");
   usage->require_subcommand(0, 1);
-  usage->add_option("--by", flags->by, "Group by tenant, key, model, label=NAME, hour, day, or none; commas between")
+  usage
+      ->add_option(
+          "--by", flags->by,
+          "What to group by, with commas between: tenant, key, model, label=NAME, hour, day; or none, for totals alone")
+      ->check(CheckUtf8)
       ->capture_default_str();
   usage->add_flag("--json", flags->json, "Print one JSON object");
   AddTimes(*usage, *flags);
@@ -125,6 +150,7 @@ void AddUsageCommand(CLI::App& app, Action& action) {
   AddChoice<Format>(*exported, "--format", flags->format, {{"jsonl", Format::kJsonLines}, {"csv", Format::kCsv}},
                     "Lines of JSON, or a table");
   exported->add_option("-o,--output", flags->output, "A file; standard output without it");
+  exported->add_flag("--force", flags->force, "Write over a file that is there");
   AddTimes(*exported, *flags);
 
   usage->callback([flags, exported, &action] {

@@ -171,12 +171,20 @@ absl::Status ParseDimension(std::string_view word, v1::ListUsageRequest& request
   const bool is_label = name == "label";
   if (known == std::end(kDimensions) || is_label == label.empty()) {
     return absl::InvalidArgumentError(
-        fmt::format("\"{}\" is not one of: tenant, key, model, label=NAME, hour, day", word));
+        fmt::format("\"{}\" is not one of: tenant, key, model, label=NAME, hour, day; or none, alone", word));
   }
   if (IsBy(request, known->dimension)) return absl::InvalidArgumentError(fmt::format("{} is there twice", name));
   request.add_group_by(known->dimension);
   if (is_label) request.set_label_key(std::string(label));
   return absl::OkStatus();
+}
+
+constexpr int64_t kMostDaysAgo = 36500;  // a century: longer ago than any account goes back
+constexpr absl::Duration kLongestAgo = absl::Hours(24 * kMostDaysAgo);
+
+absl::Status NoTime(const std::string& text) {
+  return absl::InvalidArgumentError(fmt::format(
+      "\"{}\" is no time; write 7d, 12h or 90m ago, a day such as 2026-11-30, or 2026-11-30T10:00:00Z", text));
 }
 
 }  // namespace
@@ -244,19 +252,23 @@ absl::StatusOr<absl::Time> ParseWhen(const std::string& text, absl::Time now) {
   int64_t count = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, count);
-  if (error == std::errc() && rest + 1 == end && count >= 0) {
-    if (const auto unit = units.find(*rest); unit != units.end()) return now - count * unit->second;
+  const bool is_count = error == std::errc() || error == std::errc::result_out_of_range;
+  if (const auto unit = is_count && rest + 1 == end ? units.find(*rest) : units.end();
+      unit != units.end() && !text.starts_with('-')) {
+    if (error == std::errc() && count <= kLongestAgo / unit->second) return now - count * unit->second;
+    return absl::InvalidArgumentError(fmt::format("\"{}\" is too long ago; at most {}d are taken", text, kMostDaysAgo));
   }
   absl::CivilDay day;
-  if (absl::ParseCivilTime(text, &day)) return absl::FromCivil(day, absl::UTCTimeZone());
   absl::Time time;
   std::string ignored;
-  if (absl::ParseTime(absl::RFC3339_full, text, &time, &ignored) && time > absl::InfinitePast() &&
-      time < absl::InfiniteFuture()) {
-    return time;
+  if (absl::ParseCivilTime(text, &day)) {
+    time = absl::FromCivil(day, absl::UTCTimeZone());
+  } else if (!absl::ParseTime(absl::RFC3339_full, text, &time, &ignored)) {
+    return NoTime(text);
   }
-  return absl::InvalidArgumentError(fmt::format(
-      "\"{}\" is no time; write 7d, 12h or 90m ago, a day such as 2026-11-30, or 2026-11-30T10:00:00Z", text));
+  const int64_t year = absl::ToCivilYear(time, absl::UTCTimeZone()).year();
+  if (year >= 1 && year <= 9999) return time;
+  return absl::InvalidArgumentError(fmt::format("\"{}\" is not in the years 1 to 9999", text));
 }
 
 }  // namespace headstart

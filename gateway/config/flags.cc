@@ -1,6 +1,7 @@
 #include "gateway/config/flags.h"
 
 #include "CLI/CLI.hpp"
+#include "engine/text/utf8.h"
 #include "fmt/format.h"
 #include "gateway/config/byte_size.h"
 
@@ -35,5 +36,10 @@ CLI::Option* AddDuration(CLI::App& app, const std::string& flag, absl::Duration&
 }
 
 std::string CheckNotEmpty(const std::string& text) { return text.empty() ? "is empty" : ""; }
+
+std::string CheckUtf8(const std::string& text) {
+  if (IsValidUtf8(text)) return "";
+  return fmt::format("the text is not UTF-8: byte {} begins no character", ValidUtf8Prefix(text));
+}
 
 }  // namespace headstart

@@ -28,6 +28,9 @@ CLI::Option* AddDuration(CLI::App& app, const std::string& flag, absl::Duration&
 // For CLI::Option::check: a complaint about an empty text.
 std::string CheckNotEmpty(const std::string& text);
 
+// Likewise about bytes that are no UTF-8, which no text of a request may have.
+std::string CheckUtf8(const std::string& text);
+
 // A flag whose text `parse` turns into a value or a complaint.
 CLI::Option* AddParsed(CLI::App& app, const std::string& flag, const std::string& default_text, const std::string& help,
                        std::function<absl::Status(const std::string&)> parse);

@@ -2,15 +2,16 @@
 // said once and does not take the place of the last good one.
 //
 // Thread-safety: every method may be called from any thread.
-// Errors: Open gives what reading or `parse` says; Refresh tells `on_event` in one sentence.
+// Errors: Open gives what reading or `parse` says; Refresh tells `on_news` in one sentence.
 //
-//   auto prices = WatchedFiles<PriceBook>::Open({"prices.yaml"}, ParsePriceBook, on_event);
+//   auto prices = WatchedFiles<PriceBook>::Open({"prices.yaml"}, ParsePriceBook, on_news);
 //   (*prices)->Refresh();            // as often as one likes, such as by a Ticker: reads only what has changed
 //   (*prices)->current()->At(now);   // never null; stays valid while it is held
 
 #ifndef HEADSTART_GATEWAY_FILES_WATCHED_FILES_H_
 #define HEADSTART_GATEWAY_FILES_WATCHED_FILES_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -26,6 +27,14 @@
 
 namespace headstart {
 
+enum class FileNews : uint8_t {
+  kReadAnew,  // it changed, and what it says now is in use
+  kTrouble,   // what it says cannot be used, or not for long
+};
+
+// From any thread.
+using OnFileNews = std::function<void(FileNews news, const std::string& sentence)>;
+
 // Something that looks for changes when it is told to.
 class Refreshable {
  public:
@@ -38,11 +47,10 @@ class WatchedFiles final : public Refreshable {
  public:
   // One text for each path. Its errors name the place within the file; the path is put in front of them.
   using Parse = std::function<absl::StatusOr<T>(const std::vector<std::string>& texts)>;
-  using OnEvent = std::function<void(const std::string& event)>;
 
   static absl::StatusOr<std::unique_ptr<WatchedFiles>> Open(std::vector<std::string> paths, Parse parse,
-                                                            OnEvent on_event) {
-    std::unique_ptr<WatchedFiles> files(new WatchedFiles(std::move(paths), std::move(parse), std::move(on_event)));
+                                                            OnFileNews on_news) {
+    std::unique_ptr<WatchedFiles> files(new WatchedFiles(std::move(paths), std::move(parse), std::move(on_news)));
     const std::vector<FileVersion> versions = VersionsOf(files->paths_);
     auto parsed = files->Read();
     if (!parsed.ok()) return parsed.status();
@@ -68,15 +76,16 @@ class WatchedFiles final : public Refreshable {
     }
     auto parsed = Read();
     if (!parsed.ok())
-      return on_event_(fmt::format("{}; its last good version stays in use", std::string(parsed.status().message())));
+      return on_news_(FileNews::kTrouble,
+                      fmt::format("{}; its last good version stays in use", std::string(parsed.status().message())));
     MutexLock lock(mutex_);
     current_ = std::make_shared<const T>(*std::move(parsed));
-    on_event_(fmt::format("{} was read anew", paths_.front()));
+    on_news_(FileNews::kReadAnew, fmt::format("{} was read anew", paths_.front()));
   }
 
  private:
-  WatchedFiles(std::vector<std::string> paths, Parse parse, OnEvent on_event)
-      : paths_(std::move(paths)), parse_(std::move(parse)), on_event_(std::move(on_event)) {}
+  WatchedFiles(std::vector<std::string> paths, Parse parse, OnFileNews on_news)
+      : paths_(std::move(paths)), parse_(std::move(parse)), on_news_(std::move(on_news)) {}
 
   absl::StatusOr<T> Read() const {
     auto texts = ReadFiles(paths_);
@@ -89,7 +98,7 @@ class WatchedFiles final : public Refreshable {
 
   const std::vector<std::string> paths_;
   const Parse parse_;
-  const OnEvent on_event_;
+  const OnFileNews on_news_;
   Mutex refresh_mutex_;
   mutable Mutex mutex_;
   std::vector<FileVersion> versions_ ABSL_GUARDED_BY(mutex_);

@@ -77,7 +77,7 @@ absl::Status HttpServerImpl::Listen() {
   auto address = ParseListenAddress(context_->options.listen);
   if (!address.ok()) return address.status();
   address_ = *std::move(address);
-  if (auto status = CheckCanListen(address_); !status.ok()) return status;
+  if (auto status = CheckCanListen(address_, "--http-listen"); !status.ok()) return status;
   auto acceptors = Acceptor::Listen(threads_->context(0), address_);
   if (!acceptors.ok()) return acceptors.status();
   acceptors_ = *std::move(acceptors);

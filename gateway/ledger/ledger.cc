@@ -59,13 +59,14 @@ Ledger::Ledger(LedgerOptions options, std::unique_ptr<rocksdb::Env> memory)
       retry_after_(options_.first_retry) {}
 
 absl::Status Ledger::Start() {
-  auto directory = ledger_internal::LedgerDirectory::Claim(env_, options_.directory);
-  if (!directory.ok()) return directory.status();
-  directory_ = *std::move(directory);
   writer_ = std::make_unique<ledger_internal::LedgerWriter>(
       gate_,
       ledger_internal::LedgerWriter::Settings{
-          .env = env_, .path = directory_->database(), .on_event = options_.on_event, .listener = options_.listener});
+          .env = env_,
+          .directory = options_.directory,
+          .identify = memory_ != nullptr ? ledger_internal::MemoryFileIdentity : ledger_internal::SystemFileIdentity,
+          .on_event = options_.on_event,
+          .listener = options_.listener});
   if (absl::Status opened = writer_->Recover(); !opened.ok()) return opened;
   thread_ = std::thread([this] { Run(); });
   return absl::OkStatus();

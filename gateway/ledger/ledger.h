@@ -38,7 +38,6 @@
 #include "absl/time/time.h"
 #include "engine/mutex.h"
 #include "gateway/ledger/internal/database_gate.h"
-#include "gateway/ledger/internal/ledger_directory.h"
 #include "gateway/ledger/internal/ledger_writer.h"
 #include "gateway/ledger/ledger_listener.h"
 #include "gateway/ledger/record_cursor.h"
@@ -138,7 +137,6 @@ class Ledger {
   const LedgerOptions options_;
   const std::unique_ptr<rocksdb::Env> memory_;  // null with a directory
   rocksdb::Env& env_;
-  std::unique_ptr<ledger_internal::LedgerDirectory> directory_;
   ledger_internal::DatabaseGate gate_;
   std::unique_ptr<ledger_internal::LedgerWriter> writer_;  // the thread's, once it runs
   std::atomic<int64_t> waiting_ = 0;

@@ -182,10 +182,10 @@ void OpenAiCall::OnFailed(const absl::Status& status) {
     MutexLock lock(mutex_);
     if (std::exchange(done_, true)) return;
     if (request_.stream && json_) {
-      exchange_->Write(fmt::format("event: error\ndata: {}\n\n", OpenAiErrorJson(status)));
+      exchange_->Write(fmt::format("event: error\ndata: {}\n\n", OpenAiErrorJson(status, request_.names)));
       exchange_->Finish();
     } else {
-      exchange_->Send(OpenAiErrorResponse(status));
+      exchange_->Send(OpenAiErrorResponse(status, request_.names));
     }
   }
   CancelAll();

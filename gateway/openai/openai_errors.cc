@@ -1,7 +1,6 @@
 #include "gateway/openai/openai_errors.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <optional>
 #include <string_view>
@@ -78,22 +77,6 @@ std::string TypeOf(const absl::Status& status) {
   return HttpStatusOf(status.code()) >= 500 ? "server_error" : "invalid_request_error";
 }
 
-// Where the gateway's own fields are called otherwise.
-constexpr auto kFieldNames = std::to_array<std::pair<std::string_view, std::string_view>>({
-    {"input.chat.template_variables", "chat_template_kwargs"},
-    {"input.chat.", ""},
-    {"input.chat", "messages"},
-    {"input.text.text", "prompt"},
-    {"input.tokens.ids", "prompt"},
-});
-
-std::string OpenAiName(const std::string& field) {
-  for (const auto& [ours, theirs] : kFieldNames) {
-    if (field.starts_with(ours)) return std::string(theirs) + field.substr(ours.size());
-  }
-  return field;
-}
-
 std::string FieldOf(const absl::Status& status) {
   if (const auto request = DetailOf<google::rpc::BadRequest>(status)) {
     if (!request->field_violations().empty()) return request->field_violations(0).field();
@@ -102,29 +85,29 @@ std::string FieldOf(const absl::Status& status) {
 }
 
 // A message that begins with the field's name gets OpenAI's name of it.
-std::string MessageOf(const absl::Status& status, const std::string& field) {
+std::string MessageOf(const absl::Status& status, const std::string& field, const FieldNames& names) {
   std::string message(status.message());
   if (field.empty() || !message.starts_with(field)) return message;
-  return OpenAiName(field) + message.substr(field.size());
+  return names.Of(field) + message.substr(field.size());
 }
 
-Json ErrorJson(const absl::Status& status) {
+Json ErrorJson(const absl::Status& status, const FieldNames& names) {
   const std::string field = FieldOf(status);
   return {{"error",
-           {{"message", MessageOf(status, field)},
+           {{"message", MessageOf(status, field, names)},
             {"type", TypeOf(status)},
-            {"param", field.empty() ? Json(nullptr) : Json(OpenAiName(field))},
+            {"param", field.empty() ? Json(nullptr) : Json(names.Of(field))},
             {"code", CodeOf(status)}}}};
 }
 
 }  // namespace
 
-std::string OpenAiErrorJson(const absl::Status& status) {
-  return ErrorJson(status).dump(-1, ' ', false, Json::error_handler_t::replace);
+std::string OpenAiErrorJson(const absl::Status& status, const FieldNames& names) {
+  return ErrorJson(status, names).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-HttpResponse OpenAiErrorResponse(const absl::Status& status) {
-  HttpResponse response = {.status = HttpStatusOf(status.code()), .body = OpenAiErrorJson(status)};
+HttpResponse OpenAiErrorResponse(const absl::Status& status, const FieldNames& names) {
+  HttpResponse response = {.status = HttpStatusOf(status.code()), .body = OpenAiErrorJson(status, names)};
   if (response.status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
   // OpenAI's own clients try a 429 again unless they are told not to: what is used up stays so for long.
   if (IsUsedUpQuota(status)) response.headers.emplace_back("x-should-retry", "false");

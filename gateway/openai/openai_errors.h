@@ -13,7 +13,7 @@
 //   DEADLINE_EXCEEDED                           504   the reason
 //   anything else                               500   the reason
 //
-// `param` is the field of BadRequest, as OpenAI names it. Retry-After is RetryInfo's, in whole seconds.
+// `param` is the field of BadRequest, as the request's body names it. Retry-After is RetryInfo's, in whole seconds.
 //
 // Thread-safety: free functions over values.
 
@@ -24,14 +24,15 @@
 
 #include "absl/status/status.h"
 #include "gateway/http/http_message.h"
+#include "gateway/openai/field_names.h"
 
 namespace headstart {
 
 // REQUIRES: not OK.
-HttpResponse OpenAiErrorResponse(const absl::Status& status);
+HttpResponse OpenAiErrorResponse(const absl::Status& status, const FieldNames& names = FieldNames());
 
 // The body alone, for an answer that has begun.
-std::string OpenAiErrorJson(const absl::Status& status);
+std::string OpenAiErrorJson(const absl::Status& status, const FieldNames& names = FieldNames());
 
 }  // namespace headstart
 

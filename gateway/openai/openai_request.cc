@@ -50,26 +50,32 @@ void TakeSampling(BodyFields& fields, v1::Sampling& sampling) {
   }
 }
 
-void TakeStop(BodyFields& fields, v1::GenerateRequest& request) {
+void TakeStop(BodyFields& fields, OpenAiRequest& request) {
   const Json* stop = fields.Any("stop");
   if (stop == nullptr) return;
-  if (stop->is_string()) return request.add_stop(stop->get<std::string>());
+  if (stop->is_string()) {
+    request.names.Set("stop[0]", "stop");
+    return request.generate.add_stop(stop->get<std::string>());
+  }
   if (!stop->is_array()) return fields.Fail("stop", "is neither a string nor a list of strings");
   for (const Json& item : *stop) {
     if (!item.is_string()) return fields.Fail("stop", "has an item that is not a string");
-    request.add_stop(item.get<std::string>());
+    request.generate.add_stop(item.get<std::string>());
   }
 }
 
-void TakeLabel(BodyFields& fields, std::string_view name, v1::GenerateRequest& request) {
-  if (auto value = fields.String(name)) (*request.mutable_labels())[std::string(name)] = *std::move(value);
+void TakeLabel(BodyFields& fields, std::string_view name, OpenAiRequest& request) {
+  auto value = fields.String(name);
+  if (!value) return;
+  (*request.generate.mutable_labels())[std::string(name)] = *std::move(value);
+  request.names.Set(fmt::format("labels.{}", name), name);
 }
 
-void TakeLabels(BodyFields& fields, v1::GenerateRequest& request) {
+void TakeLabels(BodyFields& fields, OpenAiRequest& request) {
   if (const Json* metadata = fields.Object("metadata")) {
     for (const auto& [key, value] : metadata->items()) {
       if (!value.is_string()) return fields.Fail("metadata", fmt::format("has \"{}\", which is not a string", key));
-      (*request.mutable_labels())[key] = value.get<std::string>();
+      (*request.generate.mutable_labels())[key] = value.get<std::string>();
     }
   }
   TakeLabel(fields, "user", request);
@@ -130,11 +136,11 @@ void TakeChoices(BodyFields& fields, int max_choices, OpenAiRequest& request) {
   request.choices = static_cast<int>(*choices);
 }
 
-void TakeMaxTokens(BodyFields& fields, v1::GenerateRequest& request) {
-  auto limit = fields.Integer("max_completion_tokens");
+void TakeMaxTokens(BodyFields& fields, OpenAiRequest& request) {
+  const auto limit = fields.Integer("max_completion_tokens");
   const auto old_limit = fields.Integer("max_tokens");
-  if (!limit) limit = old_limit;
-  if (limit) request.set_max_tokens(*limit);
+  if (limit) request.names.Set("max_tokens", "max_completion_tokens");
+  if (limit || old_limit) request.generate.set_max_tokens(limit ? *limit : *old_limit);
 }
 
 void TakeChatLogprobs(BodyFields& fields, v1::GenerateRequest& request) {
@@ -166,10 +172,10 @@ void TakeCommon(BodyFields& fields, int max_choices, OpenAiRequest& request) {
   v1::GenerateRequest& generate = request.generate;
   generate.set_model(fields.String("model").value_or(""));
   TakeSampling(fields, *generate.mutable_sampling());
-  TakeMaxTokens(fields, generate);
-  TakeStop(fields, generate);
+  TakeMaxTokens(fields, request);
+  TakeStop(fields, request);
   generate.set_ignore_eos(fields.Bool("ignore_eos").value_or(false));
-  TakeLabels(fields, generate);
+  TakeLabels(fields, request);
   TakeCache(fields, *generate.mutable_cache());
   TakeStream(fields, request);
   TakeChoices(fields, max_choices, request);
@@ -201,6 +207,7 @@ void TakePrompt(BodyFields& fields, v1::Input& input) {
 }
 
 void TakeCompletion(BodyFields& fields, OpenAiRequest& request) {
+  request.names.Set("input", "prompt");
   TakePrompt(fields, *request.generate.mutable_input());
   TakeCompletionLogprobs(fields, request.generate);
   if (!request.generate.has_max_tokens()) request.generate.set_max_tokens(kDefaultCompletionTokens);
@@ -209,6 +216,7 @@ void TakeCompletion(BodyFields& fields, OpenAiRequest& request) {
 }
 
 void TakeChat(BodyFields& fields, OpenAiRequest& request) {
+  request.names.Set("input", "messages");
   request.tools = TakeChatInput(fields, *request.generate.mutable_input()->mutable_chat());
   request.parallel_tool_calls = fields.Bool("parallel_tool_calls").value_or(true);
   TakeChatLogprobs(fields, request.generate);

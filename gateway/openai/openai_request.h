@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "gateway/openai/field_names.h"
 #include "headstart/v1/inference.pb.h"
 
 namespace headstart {
@@ -28,6 +29,7 @@ struct OpenAiRequest {
   bool include_usage = false;                // with stream
   bool parallel_tool_calls = true;           // otherwise the answer's first call is its last
   std::set<std::string, std::less<>> tools;  // that the model may call
+  FieldNames names;                          // of the fields of `generate`, for what is wrong with them
 };
 
 // `max_choices` is the most that n may be.

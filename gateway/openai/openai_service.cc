@@ -36,12 +36,13 @@ Json ModelJson(const ServiceContext& context, absl::Time started) {
 std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 // Ids of callers are taken when they are fit for logs and the account; a proxy's stranger ones are passed over.
-std::string RequestIdOf(const HttpRequest& request) {
+void TakeRequestId(const HttpRequest& http, OpenAiRequest& request) {
   for (const std::string_view name : {"idempotency-key", "x-request-id"}) {
-    const std::string id(request.Header(name));
-    if (!id.empty() && CheckRequestId(id).ok()) return id;
+    const std::string id(http.Header(name));
+    if (id.empty() || !CheckRequestId(id).ok()) continue;
+    request.names.Set("request_id", name);
+    return request.generate.set_request_id(id);
   }
-  return "";
 }
 
 // A web page may have its visitors' browsers send text or forms anywhere, but must ask before it sends JSON.
@@ -100,12 +101,12 @@ void OpenAiService::ParseAndStart(OpenAiApi api, const std::shared_ptr<HttpExcha
                                   const Caller& caller) const {
   auto request = ParseOpenAiRequest(api, exchange->TakeBody(), options_.max_choices);
   if (!request.ok()) return exchange->Send(OpenAiErrorResponse(request.status()));
-  request->generate.set_request_id(RequestIdOf(exchange->request()));
+  TakeRequestId(exchange->request(), *request);
   if (request->generate.request_id().empty() && request->choices > 1) {
     request->generate.set_request_id(fmt::format("r-{:016x}", context_.random()));
   }
   auto status = CheckGenerate(context_, request->generate);
-  if (!status.ok()) return exchange->Send(OpenAiErrorResponse(status));
+  if (!status.ok()) return exchange->Send(OpenAiErrorResponse(status, request->names));
   OpenAiCall::Start({context_, encoder_, tool_call_format_}, exchange, caller, *std::move(request));
 }
 

@@ -33,9 +33,9 @@ absl::Status CannotListen(const ListenAddress& address, std::string_view why) {
 
 std::string ErrorText(int error) { return std::generic_category().message(error); }
 
-absl::Status InUse(const ListenAddress& address) {
+absl::Status InUse(const ListenAddress& address, std::string_view flag) {
   return absl::AlreadyExistsError(fmt::format(
-      "{} is in use: another server listens there; stop it or choose another --listen", address.ToString()));
+      "{} is in use: another server listens there; stop it or choose another {}", address.ToString(), flag));
 }
 
 using AddressList = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
@@ -53,7 +53,7 @@ absl::StatusOr<AddressList> Resolve(const ListenAddress& address) {
   return AddressList(found, &freeaddrinfo);
 }
 
-absl::Status TryBind(const addrinfo& candidate, const ListenAddress& address) {
+absl::Status TryBind(const addrinfo& candidate, const ListenAddress& address, std::string_view flag) {
   const int fd = socket(candidate.ai_family, candidate.ai_socktype, candidate.ai_protocol);
   if (fd < 0) return absl::OkStatus();  // a family that this machine does not have
   const int on = 1;
@@ -61,7 +61,7 @@ absl::Status TryBind(const addrinfo& candidate, const ListenAddress& address) {
   const int result = bind(fd, candidate.ai_addr, candidate.ai_addrlen) == 0 ? 0 : errno;
   close(fd);
   if (result == 0) return absl::OkStatus();
-  return result == EADDRINUSE ? InUse(address) : CannotListen(address, ErrorText(result));
+  return result == EADDRINUSE ? InUse(address, flag) : CannotListen(address, ErrorText(result));
 }
 
 // Whether a process listens there; a socket without one is left over from a server that is gone.
@@ -80,7 +80,7 @@ absl::Status CheckFolderOf(const ListenAddress& address) {
   return CannotListen(address, fmt::format("folder {}: {}", folder, ErrorText(errno)));
 }
 
-absl::Status CheckUnixSocket(const ListenAddress& address) {
+absl::Status CheckUnixSocket(const ListenAddress& address, std::string_view flag) {
   sockaddr_un name{.sun_family = AF_UNIX, .sun_path = {}};
   if (address.host.size() >= sizeof(name.sun_path)) {
     return CannotListen(address, fmt::format("the path has {} bytes, a socket's has at most {}", address.host.size(),
@@ -90,7 +90,7 @@ absl::Status CheckUnixSocket(const ListenAddress& address) {
   struct stat found;
   if (stat(name.sun_path, &found) != 0) return CheckFolderOf(address);
   if (!S_ISSOCK(found.st_mode)) return CannotListen(address, "what is there is not a socket");
-  return HasListener(name) ? InUse(address) : absl::OkStatus();
+  return HasListener(name) ? InUse(address, flag) : absl::OkStatus();
 }
 
 }  // namespace
@@ -126,13 +126,13 @@ absl::StatusOr<ListenAddress> ParseListenAddress(const std::string& text) {
   return address;
 }
 
-absl::Status CheckCanListen(const ListenAddress& address) {
-  if (address.is_unix_socket) return CheckUnixSocket(address);
+absl::Status CheckCanListen(const ListenAddress& address, std::string_view flag) {
+  if (address.is_unix_socket) return CheckUnixSocket(address, flag);
   auto candidates = Resolve(address);
   if (!candidates.ok()) return candidates.status();
   if (address.port == 0) return absl::OkStatus();
   for (const addrinfo* candidate = candidates->get(); candidate != nullptr; candidate = candidate->ai_next) {
-    if (auto status = TryBind(*candidate, address); !status.ok()) return status;
+    if (auto status = TryBind(*candidate, address, flag); !status.ok()) return status;
   }
   return absl::OkStatus();
 }

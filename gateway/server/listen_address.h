@@ -6,6 +6,7 @@
 #define HEADSTART_GATEWAY_SERVER_LISTEN_ADDRESS_H_
 
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -27,8 +28,9 @@ struct ListenAddress {
 absl::StatusOr<ListenAddress> ParseListenAddress(const std::string& text);
 
 // ALREADY_EXISTS when something listens there, INVALID_ARGUMENT when the host is unknown or not this machine's. A
-// moment's truth: it lets a server refuse before it spends a minute loading a model.
-absl::Status CheckCanListen(const ListenAddress& address);
+// moment's truth: it lets a server refuse before it spends a minute loading a model. `flag` is where another address
+// would be given.
+absl::Status CheckCanListen(const ListenAddress& address, std::string_view flag = "--listen");
 
 }  // namespace headstart
 

@@ -1,5 +1,7 @@
 #include "gateway/services/generation_request.h"
 
+#include <string>
+
 #include "gateway/errors/error_details.h"
 #include "gateway/services/cache_control.h"
 
@@ -19,6 +21,12 @@ SamplingParams ToSamplingParams(const v1::Sampling& sampling, uint64_t drawn_see
   return params;
 }
 
+// The engine's message begins with the parameter's name.
+std::string SamplingField(const absl::Status& status) {
+  const std::string message(status.message());
+  return "sampling." + message.substr(0, message.find(' '));
+}
+
 }  // namespace
 
 absl::StatusOr<GenerationRequest> ToGenerationRequest(const v1::GenerateRequest& request, uint64_t drawn_seed) {
@@ -26,7 +34,7 @@ absl::StatusOr<GenerationRequest> ToGenerationRequest(const v1::GenerateRequest&
   result.sampling = ToSamplingParams(request.sampling(), drawn_seed);
   result.sampling.top_logprobs = request.top_logprobs();
   if (auto status = ValidateSamplingParams(result.sampling); !status.ok()) {
-    return WithReason(WithField(status, "sampling"), "INVALID_FIELD");
+    return WithReason(WithField(status, SamplingField(status)), "INVALID_FIELD");
   }
   result.max_tokens = request.max_tokens();
   result.stop.assign(request.stop().begin(), request.stop().end());

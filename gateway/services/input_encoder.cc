@@ -6,6 +6,7 @@
 #include "gateway/errors/error_details.h"
 #include "gateway/services/chat_json.h"
 #include "gateway/services/limits.h"
+#include "gateway/services/tool_support.h"
 #include "nlohmann/json.hpp"
 
 namespace headstart {
@@ -20,7 +21,7 @@ absl::Status TemplateError(const absl::Status& status) {
 }  // namespace
 
 InputEncoder::InputEncoder(const Engine& engine, std::function<absl::Time()> now)
-    : engine_(engine), now_(std::move(now)) {}
+    : engine_(engine), now_(std::move(now)), takes_tools_(TakesTools(engine.chat_template())) {}
 
 absl::StatusOr<std::vector<TokenId>> InputEncoder::Encode(const v1::Input& input) const {
   auto tokens = input.has_chat()     ? EncodeChat(input.chat())
@@ -37,6 +38,9 @@ std::vector<TokenId> InputEncoder::EncodeText(const v1::TextInput& text) const {
 }
 
 absl::StatusOr<std::vector<TokenId>> InputEncoder::EncodeChat(const v1::ChatInput& chat) const {
+  if (!takes_tools_ && !chat.tools().empty()) {
+    return InvalidField("input.chat.tools", "are given, but this model's chat template takes no tools; leave them out");
+  }
   auto messages = MessagesToJson(chat);
   if (!messages.ok()) return messages.status();
   auto tools = ToolsToJson(chat);

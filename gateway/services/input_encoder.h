@@ -2,8 +2,8 @@
 //
 // Thread-safety: Encode may be called from any thread. It takes time with the size of the text, so not on a gRPC
 // thread. Ownership: the engine outlives it. Errors: INVALID_ARGUMENT naming the field for ids out of range and JSON
-// that does not parse, and for a chat that exceeds the template's limits; FAILED_PRECONDITION when the model's template
-// refuses the messages, in the template's own words.
+// that does not parse, for tools that the model's template passes over, and for a chat that exceeds its limits;
+// FAILED_PRECONDITION when the model's template refuses the messages, in the template's own words.
 //
 // Text of messages, tools and variables never becomes a control token, whatever it spells: only what the template
 // itself wrote does. Raw text may ask for it (parse_special).
@@ -37,6 +37,7 @@ class InputEncoder {
 
   const Engine& engine_;
   std::function<absl::Time()> now_;
+  const bool takes_tools_;
 };
 
 }  // namespace headstart

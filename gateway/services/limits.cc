@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "absl/strings/ascii.h"
 #include "fmt/format.h"
 #include "gateway/errors/error_details.h"
 #include "gateway/services/cache_control.h"
@@ -75,11 +76,18 @@ absl::Status CheckStops(const v1::GenerateRequest& request, const RequestLimits&
                     CheckCount("stop_token_ids", request.stop_token_ids_size(), limits.max_stop_token_ids, "ids"));
 }
 
+// What callers call a label is named when it cannot upset whoever reads the error.
+std::string LabelField(const std::string& key, const RequestLimits& limits) {
+  const bool plain = std::ranges::all_of(key, [](char c) { return absl::ascii_isalnum(c) || c == '_' || c == '-'; });
+  const bool is_short = static_cast<int64_t>(key.size()) <= limits.max_label_bytes;
+  return plain && is_short ? fmt::format("labels.{}", key) : "labels";
+}
+
 absl::Status CheckLabels(const v1::GenerateRequest& request, const RequestLimits& limits) {
   for (const auto& [key, value] : request.labels()) {
     if (key.empty()) return InvalidField("labels", "has an empty key; every label needs a name");
     const auto longest = static_cast<int64_t>(std::max(key.size(), value.size()));
-    auto status = CheckCount("labels", longest, limits.max_label_bytes, "bytes in a key or value");
+    auto status = CheckCount(LabelField(key, limits), longest, limits.max_label_bytes, "bytes in a key or value");
     if (!status.ok()) return status;
   }
   return CheckCount("labels", static_cast<int64_t>(request.labels().size()), limits.max_labels, "labels");

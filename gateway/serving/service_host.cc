@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "engine/text/utf8.h"
 #include "fmt/format.h"
 #include "gateway/accounting/accountant.h"
 #include "gateway/dashboard/activity.h"
@@ -28,10 +29,11 @@ namespace headstart {
 namespace {
 
 // Where it may listen, and that it can now.
-absl::Status CheckAddress(const std::string& text, const ServiceHostOptions& options, CallerAccess access) {
+absl::Status CheckAddress(const std::string& text, std::string_view flag, const ServiceHostOptions& options,
+                          CallerAccess access) {
   auto address = ParseListenAddress(text);
   if (!address.ok()) return address.status();
-  if (auto status = CheckCanListen(*address); !status.ok()) return status;
+  if (auto status = CheckCanListen(*address, flag); !status.ok()) return status;
   const bool may_be_reached = access == CallerAccess::kByCredential || options.insecure_open;
   if (may_be_reached || address->IsLoopback()) return absl::OkStatus();
   return absl::FailedPreconditionError(fmt::format(
@@ -39,6 +41,24 @@ absl::Status CheckAddress(const std::string& text, const ServiceHostOptions& opt
       "the model and, by timing, learn what others have asked. Listen on 127.0.0.1, name a file with --keys, or accept "
       "that with --insecure-open",
       address->ToString()));
+}
+
+// The second to listen at a socket's path would take it from the first.
+absl::Status CheckApart(const ServiceHostOptions& options) {
+  const auto grpc = ParseListenAddress(options.grpc.listen);
+  const auto http = ParseListenAddress(options.http.listen);
+  const bool same = grpc.ok() && http.ok() && grpc->ToString() == http->ToString();
+  if (!same || (!grpc->is_unix_socket && grpc->port == 0)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      fmt::format("--listen and --http-listen are both {}; give each its own address", grpc->ToString()));
+}
+
+// It stands in logs, tables and answers: one line of text.
+absl::Status CheckModelName(const std::string& name) {
+  const bool has_control = std::ranges::any_of(name, [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; });
+  if (!has_control && IsValidUtf8(name)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "--model-name has control characters or bytes that are not UTF-8; it is one line of text");
 }
 
 CallerAccess AccessOf(const Authenticator& authenticator) {
@@ -62,10 +82,12 @@ HttpServerOptions ForHttp(const ServiceHostOptions& options, const Authenticator
 }  // namespace
 
 absl::Status ServiceHost::CheckOptions(const ServiceHostOptions& options, CallerAccess access) {
-  if (auto status = CheckAddress(options.grpc.listen, options, access); !status.ok()) return status;
+  if (auto status = CheckModelName(options.model_name); !status.ok()) return status;
+  if (auto status = CheckAddress(options.grpc.listen, "--listen", options, access); !status.ok()) return status;
   if (auto status = CheckGrpcServerOptions(options.grpc); !status.ok()) return status;
   if (!ServesHttp(options)) return absl::OkStatus();
-  if (auto status = CheckAddress(options.http.listen, options, access); !status.ok()) return status;
+  if (auto status = CheckApart(options); !status.ok()) return status;
+  if (auto status = CheckAddress(options.http.listen, "--http-listen", options, access); !status.ok()) return status;
   return CheckHttpServerOptions(options.http);
 }
 

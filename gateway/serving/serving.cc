@@ -22,7 +22,7 @@ absl::Status CheckExposure(const ServingOptions& options, const std::string& lis
 }
 
 absl::Status CheckFiles(const ServingOptions& options) {
-  const auto ignore = [](const std::string&) {};
+  const auto ignore = [](FileNews, const std::string&) {};
   if (options.auth.uses_keys()) {
     if (auto keys = KeyFile::Open(options.auth.keys_file, ignore); !keys.ok()) return keys.status();
   }
@@ -43,6 +43,15 @@ absl::Status CheckFlags(const ServingOptions& options) {
   }
   if (auto status = CheckExposure(options, options.host.grpc.listen, "--listen"); !status.ok()) return status;
   return CheckExposure(options, options.host.http.listen, "--http-listen");
+}
+
+// Budgets need the account, so a server that was told to keep one does not start without.
+absl::Status WhatToDoWithoutLedger(const absl::Status& status) {
+  if (!absl::IsUnavailable(status)) return status;
+  return absl::UnavailableError(
+      fmt::format("{}; make sure that the folder can be written to and has room, or start without --ledger-dir, which "
+                  "keeps the account in memory until the server stops",
+                  std::string(status.message())));
 }
 
 }  // namespace
@@ -76,19 +85,21 @@ Serving::Serving(const ServingOptions& options, spdlog::logger& logger)
       billing_observers_({&activity_, &metrics_}) {}
 
 absl::Status Serving::OpenFiles(const std::string& model_name) {
-  const auto on_event = [this](const std::string& event) { Log(event); };
+  const auto on_news = [this](FileNews news, const std::string& sentence) {
+    logger_.log(news == FileNews::kReadAnew ? spdlog::level::info : spdlog::level::warn, "{}", sentence);
+  };
   if (options_.auth.uses_keys()) {
-    auto keys = KeyFile::Open(options_.auth.keys_file, on_event);
+    auto keys = KeyFile::Open(options_.auth.keys_file, on_news);
     if (!keys.ok()) return keys.status();
     keys_ = *std::move(keys);
   }
   if (options_.auth.uses_tls()) {
-    auto tls = TlsFiles::Open(options_.auth.tls, on_event);
+    auto tls = TlsFiles::Open(options_.auth.tls, on_news);
     if (!tls.ok()) return tls.status();
     tls_ = *std::move(tls);
   }
   if (options_.account.prices_file.empty()) return absl::OkStatus();
-  auto prices = LoadedPrices::Open({options_.account.prices_file}, PriceBookParser(model_name), on_event);
+  auto prices = LoadedPrices::Open({options_.account.prices_file}, PriceBookParser(model_name), on_news);
   if (!prices.ok()) return prices.status();
   prices_ = *std::move(prices);
   return absl::OkStatus();
@@ -106,7 +117,7 @@ absl::Status Serving::OpenAccount() {
                               .prices = prices_.get(),
                               .budgets = keys_.get(),
                               .observer = &billing_observers_});
-  if (!accountant.ok()) return accountant.status();
+  if (!accountant.ok()) return WhatToDoWithoutLedger(accountant.status());
   accountant_ = *std::move(accountant);
   return absl::OkStatus();
 }

@@ -101,19 +101,19 @@ absl::Status CheckTlsMaterial(const TlsMaterial& material, const TlsFileNames& n
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<TlsFiles>> TlsFiles::Open(const TlsFileNames& names, OnEvent on_event,
+absl::StatusOr<std::unique_ptr<TlsFiles>> TlsFiles::Open(const TlsFileNames& names, OnFileNews on_news,
                                                          std::function<absl::Time()> now) {
   std::vector<std::string> paths = {names.certificate, names.private_key};
   if (!names.client_ca.empty()) paths.push_back(names.client_ca);
-  auto parse = [names, on_event, now = std::move(now)](const std::vector<std::string>& texts) {
+  auto parse = [names, on_news, now = std::move(now)](const std::vector<std::string>& texts) {
     TlsMaterial material = MaterialOf(texts, names);
     std::vector<std::string> warnings;
     const absl::Status status = CheckTlsMaterial(material, names, now(), warnings);
     if (!status.ok()) return absl::StatusOr<TlsMaterial>(status);
-    for (const std::string& warning : warnings) on_event(warning);
+    for (const std::string& warning : warnings) on_news(FileNews::kTrouble, warning);
     return absl::StatusOr<TlsMaterial>(std::move(material));
   };
-  auto files = WatchedFiles<TlsMaterial>::Open(std::move(paths), std::move(parse), std::move(on_event));
+  auto files = WatchedFiles<TlsMaterial>::Open(std::move(paths), std::move(parse), std::move(on_news));
   if (!files.ok()) return files.status();
   return std::unique_ptr<TlsFiles>(new TlsFiles(*std::move(files)));
 }

@@ -2,10 +2,10 @@
 // parse, the key is the first one's, and the dates are told when they are past.
 //
 // Thread-safety: every method may be called from any thread.
-// Errors: INVALID_ARGUMENT, or what reading says, naming the file and why. Later ones are told to `on_event`, and the
+// Errors: INVALID_ARGUMENT, or what reading says, naming the file and why. Later ones are told to `on_news`, and the
 // last good version stays: new files that come one after the other are wrong for a moment, and then right.
 //
-//   auto tls = TlsFiles::Open({.certificate = "tls.crt", .private_key = "tls.key"}, on_event);
+//   auto tls = TlsFiles::Open({.certificate = "tls.crt", .private_key = "tls.key"}, on_news);
 //   Ticker ticker([&] { (*tls)->Refresh(); }, absl::Seconds(1));
 //   GrpcServerOptions options{.tls = [&] { return (*tls)->current(); }};
 
@@ -40,8 +40,7 @@ absl::Status CheckTlsMaterial(const TlsMaterial& material, const TlsFileNames& n
 
 class TlsFiles final : public Refreshable {
  public:
-  using OnEvent = std::function<void(const std::string& event)>;
-  static absl::StatusOr<std::unique_ptr<TlsFiles>> Open(const TlsFileNames& names, OnEvent on_event,
+  static absl::StatusOr<std::unique_ptr<TlsFiles>> Open(const TlsFileNames& names, OnFileNews on_news,
                                                         std::function<absl::Time()> now = absl::Now);
 
   // Never null; stays valid while it is held.

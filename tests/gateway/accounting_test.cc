@@ -262,8 +262,8 @@ TEST(PriceBookTest, IsReadAnewWhenItsFileChanges) {
   const std::string path = ::testing::TempDir() + "/headstart_prices.yaml";
   std::ofstream(path) << kBook;
   std::string event;
-  auto prices =
-      LoadedPrices::Open({path}, PriceBookParser("small"), [&event](const std::string& text) { event = text; });
+  auto prices = LoadedPrices::Open({path}, PriceBookParser("small"),
+                                   [&event](FileNews, const std::string& text) { event = text; });
   ASSERT_OK(prices);
   std::ofstream(path) << "currency: [";
   (*prices)->Refresh();

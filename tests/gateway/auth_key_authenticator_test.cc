@@ -26,8 +26,8 @@ class KeyAuthenticatorTest : public ::testing::Test {
  protected:
   KeyAuthenticatorTest() {
     WriteKeys("");
-    auto keys =
-        KeyFile::Open(folder_.Path("keys.yaml"), [this](const std::string& event) { events_.push_back(event); });
+    auto keys = KeyFile::Open(folder_.Path("keys.yaml"),
+                              [this](FileNews, const std::string& event) { events_.push_back(event); });
     EXPECT_OK(keys);
     keys_ = *std::move(keys);
     authenticator_.emplace(*keys_, [this] { return now_; });
@@ -171,7 +171,7 @@ TEST_F(KeyAuthenticatorTest, IsAskedWhileTheFileChanges) {
 }
 
 TEST(KeyFileTest, AFileThatIsNotThereIsAnError) {
-  EXPECT_THAT(KeyFile::Open("/nowhere/keys.yaml", [](const std::string&) {}),
+  EXPECT_THAT(KeyFile::Open("/nowhere/keys.yaml", [](FileNews, const std::string&) {}),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("/nowhere/keys.yaml")));
 }
 

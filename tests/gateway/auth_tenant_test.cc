@@ -21,7 +21,7 @@ class KeyedServer : public ::testing::Test {
                               "- {{id: g, tenant: globex, sha256: {}}}\n"
                               "- {{id: o, tenant: platform, role: operator, sha256: {}}}\n",
                               ToHex(DigestOf("key-a")), ToHex(DigestOf("key-g")), ToHex(DigestOf("key-o"))));
-    keys_ = *KeyFile::Open(folder_.Path("keys.yaml"), [](const std::string&) {});
+    keys_ = *KeyFile::Open(folder_.Path("keys.yaml"), [](FileNews, const std::string&) {});
     auto engine = std::make_unique<FakeEngine>();
     engine_ = engine.get();
     served_.emplace(std::move(engine), ServiceHostOptions{}, std::make_unique<KeyAuthenticator>(*keys_));

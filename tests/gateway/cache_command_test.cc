@@ -49,7 +49,7 @@ std::string TempPath(const std::string& name) {
 TEST_F(CacheCommandTest, WarmedPrefixIsListedShownAndDropped) {
   const Result warmed = Cache({"warm", "Where is the red lamp?", "--id", "lamp", "--ttl", "90m", "--name", "the lamp"});
   EXPECT_EQ(warmed.exit_code, kExitOk) << warmed.err;
-  EXPECT_THAT(warmed.out, AllOf(HasSubstr("lamp: 6 tokens pinned"), HasSubstr("0 were cached, 6 computed"),
+  EXPECT_THAT(warmed.out, AllOf(HasSubstr("lamp: 6 tokens pinned"), HasSubstr("0 cached, 6 computed"),
                                 HasSubstr("expires in 1h29m")));
   const Result listed = Cache({"list"});
   EXPECT_EQ(listed.exit_code, kExitOk);

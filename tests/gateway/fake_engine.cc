@@ -7,6 +7,9 @@
 namespace headstart::testing {
 namespace {
 
+// Before the demo model's template, which knows none.
+constexpr char kTools[] = "{% if tools %}{{ tools | tojson }}{% endif %}";
+
 absl::Status NoPrefix(const std::string& id) { return absl::NotFoundError("there is no prefix " + id); }
 
 CachedPrefix Cached(const PrefixSpec& spec) {
@@ -26,7 +29,7 @@ CachedPrefix Cached(const PrefixSpec& spec) {
 FakeEngine::FakeEngine()
     : source_(*OpenModel(EmbeddedDemoModel(), "demo")),
       tokenizer_(*Tokenizer::Create(source_->tokenizer())),
-      chat_template_(*ChatTemplate::Parse(source_->chat_template(), "", "<|end|>")) {}
+      chat_template_(*ChatTemplate::Parse(kTools + source_->chat_template(), "", "<|end|>")) {}
 
 FakeEngine::Submitted FakeEngine::WaitForRequest() {
   MutexLock lock(mutex_);

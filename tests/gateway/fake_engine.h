@@ -1,6 +1,6 @@
 // FakeEngine: an Engine that computes nothing. Tests take the requests that reach it and play the scheduler's part
 // themselves. Registered prefixes are kept in a list, and answered from it at once. Its tokenizer and chat template are
-// the demo model's.
+// the demo model's; the template takes tools besides.
 //
 // Thread-safety: every method may be called from any thread.
 

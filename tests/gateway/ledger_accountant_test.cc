@@ -64,7 +64,7 @@ class SummingObserver final : public BillingObserver {
 class LedgerAccountantTest : public ::testing::Test {
  protected:
   LedgerAccountantTest() {
-    auto prices = LoadedPrices::Open({WriteBook()}, PriceBookParser("m"), [](const std::string&) {});
+    auto prices = LoadedPrices::Open({WriteBook()}, PriceBookParser("m"), [](FileNews, const std::string&) {});
     EXPECT_OK(prices);
     prices_ = *std::move(prices);
     Open();

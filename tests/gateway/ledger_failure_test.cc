@@ -22,8 +22,12 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::Contains;
+using ::testing::Each;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 // --- the disk fails
@@ -133,6 +137,28 @@ TEST_F(LedgerTest, WhatWaitsIsWrittenAtTheEndWhenTheDiskIsBack) {
   files_.Heal();
   Open();
   EXPECT_THAT(Ids(), ElementsAre("acme/late"));
+}
+
+TEST_F(LedgerTest, FullDiskRefusesAStartInOneSentence) {
+  for (const bool is_new : {true, false}) {
+    if (!is_new) Open();
+    ledger_.reset();
+    files_.Fail({.operation = IoOperation::kWrite, .error = NoSpaceLeft()});
+    const auto refused = Ledger::Open(Options());
+    files_.Heal();
+    EXPECT_THAT(refused, StatusIs(absl::StatusCode::kUnavailable,
+                                  AllOf(HasSubstr(folder_.Path("ledger")), EndsWith(": no space left on the device"))));
+    EXPECT_THAT(log_.events(), IsEmpty());
+  }
+}
+
+TEST_F(LedgerTest, WhatItSaysOfFailuresAreSentences) {
+  Open();
+  files_.Fail({.operation = IoOperation::kWrite, .error = NoSpaceLeft()});
+  Post({.id = "lost"});
+  EXPECT_FALSE(ledger_->RetryNow());
+  EXPECT_THAT(log_.events(), Not(IsEmpty()));
+  EXPECT_THAT(log_.events(), Each(Not(HasSubstr("\n"))));
 }
 
 // --- against a naive account

@@ -17,6 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 TEST_F(OpenAiApiTest, ErrorsNameTheFieldAsOpenAiDoes) {
   const auto error_of = [this](const std::string& body, const std::string& path = "/v1/chat/completions") {
@@ -31,6 +32,62 @@ TEST_F(OpenAiApiTest, ErrorsNameTheFieldAsOpenAiDoes) {
   EXPECT_EQ(sampling["type"], "invalid_request_error");
   EXPECT_THAT(sampling["message"].get<std::string>(), HasSubstr("temperature"));
   EXPECT_EQ(error_of("not json")["param"], "body");
+}
+
+struct NamedField {
+  std::string body;
+  std::string param;
+};
+
+// What the gateway's own checks refuse; gRPC calls these fields otherwise.
+TEST_F(OpenAiApiTest, ErrorsNameTheFieldThatTheBodyHas) {
+  const std::string long_text(129, 'x');
+  const auto completion = [](const std::string& fields) { return R"({"prompt":"x",)" + fields + "}"; };
+  const auto label = [&](const std::string& name) { return fmt::format(R"("{}":"{}")", name, long_text); };
+  const std::vector<NamedField> cases = {
+      {Chat(R"("max_tokens":0)"), "max_tokens"},
+      {Chat(R"("max_completion_tokens":0)"), "max_completion_tokens"},
+      {Chat(R"("max_completion_tokens":0,"max_tokens":5)"), "max_completion_tokens"},
+      {completion(R"("max_tokens":0)"), "max_tokens"},
+      {Chat(R"("temperature":1e9)"), "temperature"},
+      {Chat(R"("top_p":0)"), "top_p"},
+      {Chat(R"("min_p":7)"), "min_p"},
+      {Chat(R"("frequency_penalty":9)"), "frequency_penalty"},
+      {Chat(R"("presence_penalty":9)"), "presence_penalty"},
+      {Chat(R"("repetition_penalty":-9)"), "repetition_penalty"},
+      {Chat(R"("top_logprobs":2)"), "top_logprobs"},
+      {Chat(R"("stop":"")"), "stop"},
+      {Chat(R"("stop":["a",""])"), "stop[1]"},
+      {Chat(label("user")), "user"},
+      {Chat(label("prompt_cache_key")), "prompt_cache_key"},
+      {Chat("\"metadata\":{" + label("user") + "}"), "metadata.user"},
+      {Chat("\"metadata\":{" + label("team") + "}"), "metadata.team"},
+      {Chat(R"("metadata":{"":"x"})"), "metadata"},
+      {completion(label("user")), "user"},
+      {R"({"messages":[{"role":"","content":"x"}]})", "messages[0].role"},
+      {R"({"messages":[]})", "messages"},
+      {R"({"messages":[{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":"x"}}]}]})",
+       "messages[0].tool_calls[0].function.arguments"},
+      {R"({"prompt":[]})", "prompt"},
+      {R"({"prompt":[1,464]})", "prompt[1]"},
+  };
+  for (const auto& [body, param] : cases) {
+    const bool is_chat = body.find("messages") != std::string::npos;
+    const RawResponse response = Post(body, is_chat ? "/v1/chat/completions" : "/v1/completions").ReadResponse();
+    EXPECT_EQ(response.status, 400) << body;
+    const Json error = Json::parse(response.body)["error"];
+    EXPECT_EQ(error["param"], param) << body;
+    EXPECT_THAT(error["message"].get<std::string>(), StartsWith(param + " ")) << body;
+  }
+}
+
+TEST_F(OpenAiApiTest, PromptThatIsTooLongIsNamedAsTheBodyDoes) {
+  for (const bool is_chat : {true, false}) {
+    engine_.RefuseWith(absl::OutOfRangeError("the prompt is too long"));
+    const RawResponse response =
+        is_chat ? Post(Chat()).ReadResponse() : Post(R"({"prompt":"x"})", "/v1/completions").ReadResponse();
+    EXPECT_EQ(Json::parse(response.body)["error"]["param"], is_chat ? "messages" : "prompt");
+  }
 }
 
 TEST_F(OpenAiApiTest, AnotherModelIsNotFound) {

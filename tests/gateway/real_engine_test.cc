@@ -201,6 +201,17 @@ TEST(RealEngineTest, SpecialTextInARoleIsNotControlBeyondTheTemplatesOwn) {
   EXPECT_EQ(std::count(ids.begin(), ids.end(), 460), 0);
 }
 
+// The demo model's template passes tools over: whoever gives some would wait for calls in vain.
+TEST(RealEngineTest, ToolsThatTheTemplateWouldDropAreRefused) {
+  ServedEngine served(DemoEngine());
+  v1::GenerateRequest request = ChatRequest({{"user", "hi"}});
+  request.mutable_input()->mutable_chat()->add_tools()->set_name("lookup");
+  const Stream stream = Generate(served.stub(), request);
+  EXPECT_EQ(stream.status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(ReasonOf(stream.status), "INVALID_FIELD");
+  EXPECT_EQ(FieldOf(stream.status), "input.chat.tools");
+}
+
 TEST(RealEngineTest, PromptBeyondTheContextIsRefusedWithTheField) {
   ServedEngine served(DemoEngine());
   const Stream stream = Generate(served.stub(), TextRequest(std::string(5000, 'x')));

@@ -65,9 +65,9 @@ std::vector<Refusal> Refusals() {
        kInvalid, "LIMIT_EXCEEDED", "input.chat"},
       {"ZeroMaxTokens", [](Request& r) { r.set_max_tokens(0); }, kInvalid, "INVALID_FIELD", "max_tokens"},
       {"NegativeTemperature", [](Request& r) { r.mutable_sampling()->set_temperature(-1); }, kInvalid, "INVALID_FIELD",
-       "sampling"},
+       "sampling.temperature"},
       {"NanTopP", [](Request& r) { r.mutable_sampling()->set_top_p(std::nanf("")); }, kInvalid, "INVALID_FIELD",
-       "sampling"},
+       "sampling.top_p"},
       {"TooManyLogprobs",
        [](Request& r) {
          r.set_logprobs(true);
@@ -91,6 +91,10 @@ std::vector<Refusal> Refusals() {
        },
        kInvalid, "LIMIT_EXCEEDED", "labels"},
       {"LabelTooLong", [](Request& r) { (*r.mutable_labels())["k"] = std::string(129, 'x'); }, kInvalid,
+       "LIMIT_EXCEEDED", "labels.k"},
+      {"LabelNameTooLong", [](Request& r) { (*r.mutable_labels())[std::string(129, 'x')] = "v"; }, kInvalid,
+       "LIMIT_EXCEEDED", "labels"},
+      {"LabelWithAStrangeName", [](Request& r) { (*r.mutable_labels())["a\nb"] = std::string(129, 'x'); }, kInvalid,
        "LIMIT_EXCEEDED", "labels"},
       {"RequestIdWithNewline", [](Request& r) { r.set_request_id("a\nb"); }, kInvalid, "INVALID_FIELD", "request_id"},
       {"RequestIdTooLong", [](Request& r) { r.set_request_id(std::string(129, 'x')); }, kInvalid, "LIMIT_EXCEEDED",

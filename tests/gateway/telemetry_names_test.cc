@@ -40,7 +40,7 @@ Names Exported() {
   EngineMetrics engine_metrics(engine, requests, "demo");
   TemporaryFolder folder;
   folder.Write("keys.yaml", "keys:\n");
-  const auto keys = *KeyFile::Open(folder.Path("keys.yaml"), [](const std::string&) {});
+  const auto keys = *KeyFile::Open(folder.Path("keys.yaml"), [](FileNews, const std::string&) {});
   KeyAuthenticator authenticator(*keys);
   AuthMetrics auth(authenticator);
   CallMetrics calls;

@@ -99,7 +99,7 @@ class SecureClientTest : public ::testing::Test {
                                            "subject_common_name: client}}\n",
                                            ToHex(DigestOf("key-a"))));
     folder_.Write("key", "  key-a\r\n");
-    keys_ = *KeyFile::Open(folder_.Path("keys.yaml"), [](const std::string&) {});
+    keys_ = *KeyFile::Open(folder_.Path("keys.yaml"), [](FileNews, const std::string&) {});
   }
 
   void Serve(bool tls) {
@@ -113,7 +113,7 @@ class SecureClientTest : public ::testing::Test {
     files_ = *TlsFiles::Open({.certificate = folder_.Path("tls.crt"),
                               .private_key = folder_.Path("tls.key"),
                               .client_ca = folder_.Path("ca.crt")},
-                             [](const std::string&) {});
+                             [](FileNews, const std::string&) {});
     ServiceHostOptions options;
     if (tls) options.grpc.tls = [this] { return files_->current(); };
     served_.emplace(std::make_unique<FakeEngine>(), options, std::make_unique<KeyAuthenticator>(*keys_));

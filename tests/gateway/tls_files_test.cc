@@ -25,7 +25,7 @@ class TlsFilesTest : public ::testing::Test {
     folder_.Write("tls.key", pair.private_key);
   }
   auto Open() {
-    return TlsFiles::Open(names_, [this](const std::string& event) { events_.push_back(event); });
+    return TlsFiles::Open(names_, [this](FileNews, const std::string& event) { events_.push_back(event); });
   }
 
   TemporaryFolder folder_;

@@ -29,7 +29,7 @@ class TlsServerTest : public ::testing::Test {
                                            "\"spiffe://x/billing\"}}\n"
                                            "- {{id: named, tenant: initech, subject_common_name: named}}\n",
                                            ToHex(DigestOf("key-a"))));
-    keys_ = *KeyFile::Open(folder_.Path("keys.yaml"), [](const std::string&) {});
+    keys_ = *KeyFile::Open(folder_.Path("keys.yaml"), [](FileNews, const std::string&) {});
   }
 
   void Write(const PemPair& pair) {
@@ -43,7 +43,7 @@ class TlsServerTest : public ::testing::Test {
                               .private_key = folder_.Path("tls.key"),
                               .client_ca = clients == Clients::kNotAsked ? "" : folder_.Path("client_ca.crt"),
                               .require_client_certificate = clients == Clients::kMustHave},
-                             [this](const std::string& event) { events_.push_back(event); });
+                             [this](FileNews, const std::string& event) { events_.push_back(event); });
     auto engine = std::make_unique<FakeEngine>();
     engine_ = engine.get();
     ServiceHostOptions options;

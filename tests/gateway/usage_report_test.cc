@@ -125,6 +125,16 @@ TEST(UsageReportTest, TimesArePastOrDays) {
   }
 }
 
+TEST(UsageReportTest, TimesThatNoAccountHasAreRefusedWithTheLimit) {
+  EXPECT_EQ(*ParseWhen("36500d", Ten()), Ten() - 36500 * absl::Hours(24));
+  for (const char* ago : {"36501d", "99999999d", "876001h", "99999999999999999999d"}) {
+    EXPECT_THAT(ParseWhen(ago, Ten()), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("36500d"))) << ago;
+  }
+  for (const char* when : {"0000-01-01", "10000-01-01", "12345-06-07T00:00:00Z"}) {
+    EXPECT_THAT(ParseWhen(when, Ten()), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("1 to 9999"))) << when;
+  }
+}
+
 TEST(UsageReportTest, JsonLineIsOneLineWithZeros) {
   const std::string line = UsageJsonLine(MakeEntry({.id = "a\nb"}));
   EXPECT_EQ(std::ranges::count(line, '\n'), 1);

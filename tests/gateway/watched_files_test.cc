@@ -20,6 +20,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 absl::StatusOr<int> ParseNumbers(const std::vector<std::string>& texts) {
   int sum = 0;
@@ -37,7 +38,9 @@ class WatchedFilesTest : public ::testing::Test {
   std::string Path(const std::string& name) const { return folder_.Path(name); }
   void Write(const std::string& name, const std::string& text) { folder_.Write(name, text); }
   auto Open(const std::vector<std::string>& paths) {
-    return WatchedFiles<int>::Open(paths, ParseNumbers, [this](const std::string& event) { events_.push_back(event); });
+    return WatchedFiles<int>::Open(paths, ParseNumbers, [this](FileNews news, const std::string& event) {
+      events_.push_back((news == FileNews::kReadAnew ? "info: " : "trouble: ") + event);
+    });
   }
 
   TemporaryFolder folder_;
@@ -55,7 +58,7 @@ TEST_F(WatchedFilesTest, ReadsAgainOnlyWhatChanged) {
   Write("b", "20");
   (*files)->Refresh();
   EXPECT_EQ(*(*files)->current(), 21);
-  EXPECT_THAT(events_, ElementsAre(HasSubstr("was read anew")));
+  EXPECT_THAT(events_, ElementsAre(AllOf(StartsWith("info: "), HasSubstr("was read anew"))));
 }
 
 TEST_F(WatchedFilesTest, KeepsTheLastGoodVersionAndSaysOnceWhatIsWrong) {
@@ -81,7 +84,7 @@ TEST_F(WatchedFilesTest, OutlivesAFileThatGoesAwayAndComesBack) {
   std::filesystem::remove(Path("a"));
   (*files)->Refresh();
   EXPECT_EQ(*(*files)->current(), 1);
-  EXPECT_THAT(events_, ElementsAre(HasSubstr("cannot read " + Path("a"))));
+  EXPECT_THAT(events_, ElementsAre(StartsWith("trouble: cannot read " + Path("a"))));
   Write("a", "2");
   (*files)->Refresh();
   EXPECT_EQ(*(*files)->current(), 2);

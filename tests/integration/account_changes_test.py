@@ -1,6 +1,7 @@
 """Prices, budgets and keys that change under a running server, and what callers and the account see of it."""
 
 import datetime
+import os
 import random
 import signal
 import sys
@@ -33,10 +34,10 @@ class ChangingFilesTest(SiteTest):
         first = price_version("first", "2026-01-01T00:00:00Z", PRICES)
         second = price_version("second", noon.isoformat(), dearer)
         site.replace(site.prices_file, price_book(first, second))
-        station.server.wait_for_log("prices.yaml was read anew")
+        station.server.wait_for_log(" info .*prices.yaml was read anew")
         wait_for(lambda: any(answer.receipt["version"] == "second" for _, answer in list(answers)), "the second version")
         site.replace(site.prices_file, price_book(first, second) + "  - version: third\n    effective_form: never\n")
-        broken = station.server.wait_for_log("prices.yaml.*last good version")
+        broken = station.server.wait_for_log(" warning .*prices.yaml.*last good version")
         self.assertRegex(broken, r"line 1\d")
         count = len(answers)
         wait_for(lambda: len(answers) > count + 8, "more answers")
@@ -93,6 +94,10 @@ class ChangingFilesTest(SiteTest):
         self.budget(site, "0.0005", "1")
         wait_for(lambda: ann.generate([1, 2, 3], 1).bill, "the higher budget")
         self.assertTrue(bob.complete([1, 2, 3], 1).receipt["warning"])
+        for command in ("chat", "generate"):
+            said = run(command, "x", "--max-tokens", "1", "--server", station.server.address,
+                       env={**os.environ, "HEADSTART_API_KEY": site.keys["ann"]}).stderr
+            self.assertIn("soft budget", said)
         # The next server has not forgotten what was spent.
         station.server.signal(signal.SIGKILL)
         station.server.wait()

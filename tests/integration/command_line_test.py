@@ -1,13 +1,15 @@
 """The program's own manners: what it says to a wrong command line, configuration, model or address, and with which exit code."""
 
 import os
+import resource
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
 import unittest
 
-from headstart_testing import BINARY, DEMO_MODEL, run
+from headstart_testing import BINARY, DEMO_MODEL, Server, run
 
 FAILURE, USAGE = 1, 2
 
@@ -25,7 +27,8 @@ class CommandLineTest(unittest.TestCase):
 
     def test_help_has_examples(self):
         for arguments in (["--help"], ["serve", "--help"], ["chat", "--help"], ["synth-model", "--help"],
-                          ["cache", "--help"], ["cache", "warm", "--help"], ["cache", "verify", "--help"]):
+                          ["count", "--help"], ["models", "--help"], ["demo", "--help"], ["generate", "--help"],
+                          ["usage", "--help"], ["key", "--help"], ["replay", "--help"], ["cache", "--help"], ["cache", "warm", "--help"], ["cache", "verify", "--help"]):
             result = run(*arguments)
             self.assertEqual(result.returncode, 0)
             self.assertIn("Example", result.stdout)
@@ -72,6 +75,55 @@ class CommandLineTest(unittest.TestCase):
                 self.assert_refused(run(*command, "--seed", "2"), FAILURE, path, "--force")
                 self.assertEqual(run(*command, "--seed", "2", "--force").returncode, 0)
 
+    def test_synth_model_takes_the_format_from_the_ending(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "m.gguf")
+            self.assertEqual(run("synth-model", path).returncode, 0)
+            with open(path, "rb") as file:
+                self.assertEqual(file.read(4), b"GGUF")
+
+    def test_synth_model_that_fails_leaves_nothing(self):
+        def small_files_only():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
+        with tempfile.TemporaryDirectory() as folder:
+            empty = os.path.join(folder, "empty")
+            os.mkdir(empty)
+            for path in ("m", "a/b/m", "m.gguf", "a/m.gguf", "empty", "empty/m"):
+                result = run("synth-model", os.path.join(folder, path), preexec_fn=small_files_only)
+                self.assert_refused(result, FAILURE, "cannot write")
+                self.assertEqual((os.listdir(folder), os.listdir(empty)), (["empty"], []), path)
+
+    def test_text_that_is_not_utf8_is_refused_before_any_call(self):
+        bad = b"caf\xe9"
+        for command in (["generate", bad], ["chat", bad], ["chat", "x", "--system", bad], ["count", bad],
+                        ["chat", "x", "--stop", bad], ["cache", "warm", bad], ["cache", "warm", "x", "--id", bad],
+                        ["cache", "pin", "x", "--name", bad], ["cache", "show", bad], ["cache", "drop", bad],
+                        ["cache", "purge", bad], ["usage", "--tenant", bad], ["usage", "--by", b"label=" + bad],
+                        ["usage", "export", "--tenant", bad]):
+            result = subprocess.run([BINARY, *command, "--server", "127.0.0.1:1"], capture_output=True, timeout=120)
+            said = (result.stderr + result.stdout).decode("utf-8", "replace")
+            self.assertEqual(result.returncode, USAGE, (command, said))
+            self.assertIn("not UTF-8: byte ", said)
+            self.assertNotIn("libprotobuf", said)
+        result = subprocess.run([BINARY, "chat", "--server", "127.0.0.1:1"], input=bad + b"\n", capture_output=True,
+                                timeout=120)
+        self.assertIn(b"not UTF-8: byte 3", result.stderr)
+
+    def test_times_out_of_reach_are_refused_with_the_limit(self):
+        for flag in ("--from", "--to"):
+            self.assert_refused(run("usage", flag, "99999999d"), USAGE, flag, "99999999d", "36500d")
+        for expires in ("999999999d", "99999999999999999999d", "9000000h", "3000-01-01T00:00:00Z"):
+            self.assert_refused(run("key", "create", "--id", "a", "--tenant", "acme", "--expires", expires), FAILURE,
+                                "--expires", expires, "36500d")
+        self.assertEqual(run("key", "create", "--id", "a", "--tenant", "acme", "--expires", "36500d").returncode, 0)
+
+    def test_model_name_is_one_line_of_text(self):
+        for name in ("a\nb", "a\x1b[31m", b"caf\xe9", "a\x7f"):
+            result = subprocess.run([BINARY, "serve", "--listen", "127.0.0.1:0", "--model-name", name],
+                                    capture_output=True, text=True, timeout=120)
+            self.assert_refused(result, FAILURE, "--model-name")
+
     def test_wrong_block_size_is_refused_with_its_limits(self):
         self.assert_refused(run("serve", "--listen", "127.0.0.1:0", "--block-tokens", "10"), FAILURE, "block_tokens", "10")
 
@@ -115,6 +167,24 @@ class CommandLineTest(unittest.TestCase):
             other.listen()
             address = f"127.0.0.1:{other.getsockname()[1]}"
             self.assert_refused(run("serve", "--listen", address, "--model", "/no/such/model"), FAILURE, address, "in use")
+
+    def test_socket_in_use_names_the_flag_that_it_was_given_with(self):
+        with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as other:
+            path = os.path.join(folder, "s")
+            other.bind(path)
+            other.listen()
+            self.assert_refused(run("serve", "--listen", "127.0.0.1:0", "--http-listen", f"unix:{path}"), FAILURE, path,
+                                "another --http-listen")
+            self.assert_refused(run("serve", "--listen", f"unix:{path}"), FAILURE, path, "another --listen")
+            free = f"unix:{path}2"
+            self.assert_refused(run("serve", "--listen", free, "--http-listen", free), FAILURE, free, "its own address")
+
+    def test_ledger_that_cannot_be_opened_says_what_to_do(self):
+        with tempfile.NamedTemporaryFile() as file:
+            result = run("serve", "--listen", "127.0.0.1:0", "--http-listen", "127.0.0.1:0", "--ledger-dir", file.name)
+            self.assert_refused(result, FAILURE, file.name, "start without --ledger-dir")
+            errors = [line for line in result.stderr.splitlines() if " info " not in line]
+            self.assertEqual(len(errors), 1, result.stderr)
 
     def test_address_that_is_none(self):
         self.assert_refused(run("serve", "--listen", "8700"), FAILURE, "8700", "host:port")
@@ -162,6 +232,60 @@ class CommandLineTest(unittest.TestCase):
             file.write(text)
             file.flush()
             return run("serve", "--config", file.name)
+
+
+class AgainstAServerTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.__exit__()
+
+    def run(self, result=None):
+        with tempfile.TemporaryDirectory() as self.folder:
+            return super().run(result)
+
+    def call(self, *arguments):
+        return run(*arguments, "--server", self.server.address)
+
+    def test_answers_end_by_themselves_unless_more_is_asked_for(self):
+        for command in ("chat", "generate"):
+            cut = self.call(command, "The", "--ignore-eos")
+            self.assertIn("answer 512 tokens, cut off by --max-tokens", cut.stderr)
+            more = self.call(command, "The", "--ignore-eos", "--max-tokens", "520")
+            self.assertIn("answer 520 tokens", more.stderr)
+            self.assertRegex(run(command, "--help").stdout, r"--max-tokens .*=512\n")
+
+    def test_one_of_something_is_not_many(self):
+        warmed = self.call("cache", "warm", "The old piano belongs to Alice.", "--id", "one").stdout
+        self.assertRegex(warmed, r"^one: \d+ tokens pinned; \d+ cached, \d+ computed; expires ")
+        self.assertRegex(self.call("cache", "flush").stdout, r"and 1 registered prefix$")
+        self.assertRegex(self.call("count", " a").stdout, r"^1 token: ")
+
+    def test_status_says_why_the_disk_holds_less_than_it_was_given(self):
+        with Server("--disk-cache-dir", os.path.join(self.folder, "disk"), "--disk-cache-size", "64MiB") as server:
+            self.assertIn("less than --disk-cache-size", run("cache", "status", "--server", server.address).stdout)
+        self.assertNotIn("--disk-cache-size", self.call("cache", "status").stdout)
+
+    def test_an_export_overwrites_nothing_unless_told_to(self):
+        self.call("generate", "The", "--max-tokens", "1")
+        path = os.path.join(self.folder, "usage.csv")
+        command = ("usage", "export", "--format", "csv", "--output", path)
+        self.assertEqual(self.call(*command).returncode, 0)
+        with open(path, encoding="utf-8") as file:
+            first = file.read()
+        again = self.call(*command)
+        self.assertEqual(again.returncode, FAILURE)
+        self.assertIn("--force", again.stderr)
+        self.assertEqual(self.call(*command, "--force").returncode, 0)
+        # One that fails leaves what was there.
+        self.assertEqual(run(*command, "--force", "--server", "127.0.0.1:1").returncode, FAILURE)
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(file.read().splitlines()[0], first.splitlines()[0])
+        self.assertEqual(os.listdir(self.folder), ["usage.csv"])
+        self.assertEqual(self.call("usage", "export", "-o", "/dev/null").returncode, 0)
 
 
 if __name__ == "__main__":

@@ -62,6 +62,21 @@ async function text(page, selector) {
   return page.$eval(selector, (element) => element.innerText);
 }
 
+// Rows of cards that end before the page does, each by its first card's heading.
+async function unfinishedRows(page) {
+  return page.evaluate(() => {
+    const edge = document.querySelector('.tiles').getBoundingClientRect().right;
+    const rows = new Map();
+    for (const card of document.querySelectorAll('.tile, .panel')) {
+      const {top, right, width} = card.getBoundingClientRect();
+      if (width === 0) continue;
+      const row = rows.get(Math.round(top)) || {right: 0, heading: card.querySelector('h2').innerText};
+      rows.set(Math.round(top), {...row, right: Math.max(row.right, right)});
+    }
+    return [...rows.values()].filter((row) => Math.abs(row.right - edge) > 2).map((row) => row.heading);
+  });
+}
+
 async function picture(page, name) {
   if (!process.env.HEADSTART_SCREENSHOTS) return;
   await page.screenshot({path: path.join(process.env.HEADSTART_SCREENSHOTS, `${name}.png`), fullPage: true});
@@ -76,6 +91,7 @@ async function waitForFigures(page) {
 async function operatorSees(browser, url) {
   const cached = await load_(url, '');
   for (const [name, viewport, scheme] of [['light', {width: 1280, height: 900}, 'light'], ['dark', {width: 1280, height: 900}, 'dark'],
+                                           ['wide', {width: 1920, height: 1080}, 'light'], ['tablet', {width: 900, height: 1100}, 'light'],
                                            ['phone', {width: 390, height: 844, isMobile: true}, 'light']]) {
     const {page, faults} = await open(browser, url, viewport, scheme);
     await waitForFigures(page);
@@ -90,6 +106,7 @@ async function operatorSees(browser, url) {
     assert.strictEqual(await page.$('#injected'), null, 'text of prompts became markup');
     const wider = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
     assert.ok(wider <= 0, `the page is ${wider} pixels wider than the ${name} screen`);
+    assert.deepStrictEqual(await unfinishedRows(page), [], `rows with a hole on the ${name} screen`);
     await picture(page, `dashboard-${name}`);
     assert.deepStrictEqual(faults, []);
     await page.close();

@@ -20,20 +20,25 @@ constexpr int64_t kFlushBytes = 16 << 20;  // of batches, some 30,000 entries: w
 constexpr double kBloomBits = 10;          // an id that was never used is not looked for on disk, 99 times in 100
 constexpr uint64_t kManifestBytes = 1 << 20;
 
-// Passes on what says that something failed; writes no log file.
+// Passes on what says that something failed, without the dumps that follow on further lines; writes no log file.
 class ErrorLog final : public rocksdb::Logger {
  public:
   explicit ErrorLog(std::function<void(const std::string&)> on_error)
       : Logger(rocksdb::InfoLogLevel::ERROR_LEVEL), on_error_(std::move(on_error)) {}
 
+  void Begin() { begun_ = true; }
+
   using rocksdb::Logger::Logv;
   void Logv(const char* format, va_list arguments) override {
     std::array<char, 512> line;  // a line of a log: what is longer is cut
-    if (on_error_ && std::vsnprintf(line.data(), line.size(), format, arguments) >= 0) on_error_(line.data());
+    if (!begun_ || !on_error_ || std::vsnprintf(line.data(), line.size(), format, arguments) < 0) return;
+    const std::string_view text(line.data());
+    on_error_(fmt::format("the ledger's database: {}", text.substr(0, text.find('\n'))));
   }
 
  private:
   const std::function<void(const std::string&)> on_error_;
+  std::atomic<bool> begun_ = false;
 };
 
 // When to try again is the ledger's to decide.
@@ -71,12 +76,12 @@ rocksdb::ColumnFamilyOptions SumOptions() {
 }
 
 rocksdb::DBOptions DatabaseOptions(rocksdb::Env& env, std::shared_ptr<std::atomic<bool>> failed,
-                                   std::function<void(const std::string&)> on_error) {
+                                   std::shared_ptr<ErrorLog> log) {
   rocksdb::DBOptions options;
   options.env = &env;
   options.create_if_missing = true;
   options.create_missing_column_families = true;
-  options.info_log = std::make_shared<ErrorLog>(std::move(on_error));
+  options.info_log = std::move(log);
   options.info_log_level = rocksdb::InfoLogLevel::ERROR_LEVEL;
   options.listeners = {std::make_shared<NoRecovery>(std::move(failed))};
   options.max_bgerror_resume_count = 0;
@@ -89,28 +94,25 @@ rocksdb::DBOptions DatabaseOptions(rocksdb::Env& env, std::shared_ptr<std::atomi
 
 }  // namespace
 
-absl::Status FromRocks(const rocksdb::Status& status, std::string_view what) {
-  if (status.ok()) return absl::OkStatus();
-  absl::StatusCode code = absl::StatusCode::kUnavailable;
-  if (status.IsNotFound()) code = absl::StatusCode::kNotFound;
-  if (status.IsCorruption()) code = absl::StatusCode::kDataLoss;
-  return absl::Status(code, fmt::format("{}: {}", what, status.ToString()));
-}
-
 absl::StatusOr<std::unique_ptr<LedgerDatabase>> LedgerDatabase::Open(rocksdb::Env& env, const std::string& path,
+                                                                     IdentifyFile identify,
                                                                      std::function<void(const std::string&)> on_error) {
   const std::vector<rocksdb::ColumnFamilyDescriptor> families = {{rocksdb::kDefaultColumnFamilyName, FamilyOptions()},
                                                                  {"records", FamilyOptions()},
                                                                  {"ids", FamilyOptions()},
                                                                  {"hours", SumOptions()}};
-  std::unique_ptr<LedgerDatabase> opened(new LedgerDatabase);
+  std::unique_ptr<LedgerDatabase> opened(new LedgerDatabase(path, std::move(identify)));
   // RocksDB would make it too, and call it an error that it was not there.
   env.CreateDirIfMissing(path).PermitUncheckedError();
+  const auto log = std::make_shared<ErrorLog>(std::move(on_error));
   rocksdb::DB* db = nullptr;
-  const auto status = rocksdb::DB::Open(DatabaseOptions(env, opened->failed_, std::move(on_error)), path, families,
-                                        &opened->families_, &db);
+  const auto status =
+      rocksdb::DB::Open(DatabaseOptions(env, opened->failed_, log), path, families, &opened->families_, &db);
   opened->db_.reset(db);
   if (!status.ok()) return FromRocks(status, fmt::format("cannot open the ledger in {}", path));
+  log->Begin();
+  opened->identity_ = opened->identify_(opened->lock_path());
+  if (absl::Status there = opened->CheckInPlace(); !there.ok()) return there;
   return opened;
 }
 
@@ -141,7 +143,17 @@ absl::Status LedgerDatabase::Write(rocksdb::WriteBatch& batch) {
   rocksdb::WriteOptions options;
   options.sync = true;
   unflushed_bytes_ += static_cast<int64_t>(batch.GetDataSize());
-  return FromRocks(db_->Write(options, &batch), "cannot write the ledger");
+  if (const auto status = db_->Write(options, &batch); !status.ok())
+    return FromRocks(status, "cannot write the ledger");
+  return CheckInPlace();
+}
+
+absl::Status LedgerDatabase::CheckInPlace() const {
+  if (identity_ && identify_(lock_path()) == identity_) return absl::OkStatus();
+  return absl::UnavailableError(fmt::format(
+      "the files in {} were removed, moved or replaced under the running server; records go on there as soon as the "
+      "folder can be opened or made again",
+      path_));
 }
 
 // Not by deleting files: one that holds the removal of an entry might go before the one that holds the entry.

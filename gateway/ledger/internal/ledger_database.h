@@ -14,12 +14,16 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "gateway/ledger/internal/file_identity.h"
+#include "gateway/ledger/internal/rocks_status.h"
 #include "rocksdb/db.h"
 #include "rocksdb/env.h"
 #include "rocksdb/write_batch.h"
@@ -28,8 +32,10 @@ namespace headstart::ledger_internal {
 
 class LedgerDatabase {
  public:
-  // Creates it when it is not there. `on_error` gets lines of RocksDB's own log that say that something failed.
+  // Creates it when it is not there. `identify` watches over its files. Once it is open, `on_error` gets what RocksDB's
+  // own log says of failures, a sentence each; why it could not be opened is in the status alone.
   static absl::StatusOr<std::unique_ptr<LedgerDatabase>> Open(rocksdb::Env& env, const std::string& path,
+                                                              IdentifyFile identify,
                                                               std::function<void(const std::string&)> on_error);
   ~LedgerDatabase();
   LedgerDatabase(const LedgerDatabase&) = delete;
@@ -44,7 +50,8 @@ class LedgerDatabase {
   // NOT_FOUND when it is not there.
   absl::StatusOr<std::string> Get(rocksdb::ColumnFamilyHandle* family, std::string_view key);
 
-  // On the device when it returns OK. Otherwise it may be there or not: the next Open decides.
+  // On the device, in files that the path leads to, when it returns OK. Otherwise it may be there or not: the next Open
+  // decides.
   absl::Status Write(rocksdb::WriteBatch& batch);
 
   // Gives back the space of removed keys before `records_end` and `hours_end`, in the background.
@@ -53,19 +60,24 @@ class LedgerDatabase {
  private:
   enum Family { kState, kRecords, kIds, kHours };
 
-  LedgerDatabase() = default;
+  LedgerDatabase(std::string path, IdentifyFile identify) : path_(std::move(path)), identify_(std::move(identify)) {}
 
   // RocksDB is not left to switch memtables by itself: where that fails, closing ends the process (7.8).
   absl::Status BeginFlushWhenFull();
+  // Files that were removed take writes and syncs as before, and nobody ever finds what was written.
+  absl::Status CheckInPlace() const;
+  // RocksDB keeps it open, and everything else lies beside it.
+  std::string lock_path() const { return path_ + "/LOCK"; }
+
+  const std::string path_;
+  const IdentifyFile identify_;
+  std::optional<FileIdentity> identity_;  // of the lock's file
 
   int64_t unflushed_bytes_ = 0;
   const std::shared_ptr<std::atomic<bool>> failed_ = std::make_shared<std::atomic<bool>>(false);
   std::unique_ptr<rocksdb::DB> db_;
   std::vector<rocksdb::ColumnFamilyHandle*> families_;
 };
-
-// UNAVAILABLE, DATA_LOSS or NOT_FOUND; `what` begins the message.
-absl::Status FromRocks(const rocksdb::Status& status, std::string_view what);
 
 inline rocksdb::Slice ToSlice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
 inline std::string_view ToView(const rocksdb::Slice& bytes) { return {bytes.data(), bytes.size()}; }

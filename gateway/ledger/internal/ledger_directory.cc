@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fmt/format.h"
+#include "gateway/ledger/internal/rocks_status.h"
 
 namespace headstart::ledger_internal {
 namespace {
@@ -26,11 +27,6 @@ std::optional<int> FormatOf(const std::string& text) {
   return MarkerText(format) == text ? std::optional(format) : std::nullopt;
 }
 
-absl::Status IoError(const rocksdb::Status& status, std::string_view what) {
-  if (status.ok()) return absl::OkStatus();
-  return absl::UnavailableError(fmt::format("{}: {}", what, status.ToString()));
-}
-
 bool IsInUse(const rocksdb::Status& status) {
   const std::string text = status.ToString();
   return text.find("lock hold by current process") != std::string::npos ||
@@ -43,9 +39,10 @@ bool IsOursBeforeTheMarker(std::string_view name) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<LedgerDirectory>> LedgerDirectory::Claim(rocksdb::Env& env, const std::string& path) {
-  absl::Status status = IoError(env.CreateDirIfMissing(path), fmt::format("cannot create {}", path));
-  std::unique_ptr<LedgerDirectory> directory(new LedgerDirectory(env, path));
+absl::StatusOr<std::unique_ptr<LedgerDirectory>> LedgerDirectory::Claim(rocksdb::Env& env, const std::string& path,
+                                                                        IdentifyFile identify) {
+  absl::Status status = FromRocksIo(env.CreateDirIfMissing(path), fmt::format("cannot create {}", path));
+  std::unique_ptr<LedgerDirectory> directory(new LedgerDirectory(env, path, std::move(identify)));
   if (status.ok()) status = directory->CheckOurs();
   if (status.ok()) status = directory->Lock();
   if (status.ok()) status = directory->CheckFormat();
@@ -60,7 +57,7 @@ LedgerDirectory::~LedgerDirectory() {
 // Ours: with our marker, or with nothing in it but what a first start leaves before it has written the marker.
 absl::Status LedgerDirectory::CheckOurs() const {
   std::vector<std::string> names;
-  const absl::Status listed = IoError(env_.GetChildren(path_, &names), fmt::format("cannot list {}", path_));
+  const absl::Status listed = FromRocksIo(env_.GetChildren(path_, &names), fmt::format("cannot list {}", path_));
   if (!listed.ok() || std::ranges::find(names, kMarker) != names.end()) return listed;
   const auto foreign = std::ranges::find_if_not(names, IsOursBeforeTheMarker);
   if (foreign == names.end()) return absl::OkStatus();
@@ -70,13 +67,14 @@ absl::Status LedgerDirectory::CheckOurs() const {
 }
 
 absl::Status LedgerDirectory::Lock() {
-  const rocksdb::Status status = env_.LockFile(fmt::format("{}/{}", path_, kLock), &lock_);
+  const rocksdb::Status status = env_.LockFile(lock_path(), &lock_);
+  if (status.ok()) identity_ = identify_(lock_path());
   if (!status.ok() && IsInUse(status)) {
     return absl::FailedPreconditionError(fmt::format(
         "the ledger's directory {} is in use by another server: stop that one or give this one a directory of its own",
         path_));
   }
-  return IoError(status, fmt::format("cannot lock {}/{}", path_, kLock));
+  return FromRocksIo(status, fmt::format("cannot lock {}", lock_path()));
 }
 
 absl::Status LedgerDirectory::CheckFormat() const {
@@ -84,7 +82,7 @@ absl::Status LedgerDirectory::CheckFormat() const {
   std::string text;
   const rocksdb::Status status = rocksdb::ReadFileToString(&env_, path, &text);
   if (status.IsPathNotFound() || status.IsNotFound()) return WriteMarker();
-  if (!status.ok()) return IoError(status, fmt::format("cannot read {}", path));
+  if (!status.ok()) return FromRocksIo(status, fmt::format("cannot read {}", path));
   const std::optional<int> format = FormatOf(text);
   if (!format) {
     return absl::FailedPreconditionError(fmt::format(
@@ -102,7 +100,7 @@ absl::Status LedgerDirectory::WriteMarker() const {
   const std::string fresh = fmt::format("{}/{}", path_, kNewMarker);
   rocksdb::Status status = rocksdb::WriteStringToFile(&env_, MarkerText(kLedgerFormat), fresh, /*should_sync=*/true);
   if (status.ok()) status = env_.RenameFile(fresh, fmt::format("{}/{}", path_, kMarker));
-  return IoError(status, fmt::format("cannot write {}/{}", path_, kMarker));
+  return FromRocksIo(status, fmt::format("cannot write {}/{}", path_, kMarker));
 }
 
 }  // namespace headstart::ledger_internal

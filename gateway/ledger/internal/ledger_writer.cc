@@ -25,8 +25,24 @@ std::string ToJson(const v1::UsageEntry& entry) {
 
 }  // namespace
 
+// Where the directory was is claimed anew: what is there now may be a copy that was put back, or nothing.
+absl::Status LedgerWriter::Claim() {
+  if (directory_ != nullptr && directory_->in_place()) return absl::OkStatus();
+  directory_.reset();
+  auto claimed = LedgerDirectory::Claim(settings_.env, settings_.directory, settings_.identify);
+  if (!claimed.ok()) return claimed.status();
+  directory_ = *std::move(claimed);
+  if (std::exchange(was_claimed_, true)) {
+    settings_.on_event(fmt::format(
+        "the ledger goes on in what {} is now: records from before are there only if its files were put back",
+        settings_.directory));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status LedgerWriter::Open() {
-  auto opened = LedgerDatabase::Open(settings_.env, settings_.path, settings_.on_event);
+  if (absl::Status claimed = Claim(); !claimed.ok()) return claimed;
+  auto opened = LedgerDatabase::Open(settings_.env, directory_->database(), settings_.identify, settings_.on_event);
   if (!opened.ok()) return opened.status();
   auto last = LastGroup(**opened);
   if (!last.ok()) return last.status();

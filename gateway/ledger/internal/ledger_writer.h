@@ -14,13 +14,16 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "gateway/ledger/internal/database_gate.h"
+#include "gateway/ledger/internal/ledger_directory.h"
 #include "gateway/ledger/internal/posting_group.h"
 
 namespace headstart::ledger_internal {
@@ -29,15 +32,19 @@ class LedgerWriter {
  public:
   struct Settings {
     rocksdb::Env& env;
-    std::string path;  // of the database
+    std::string directory;
+    IdentifyFile identify;
     std::function<void(const std::string&)> on_event;
     LedgerListener* listener = nullptr;
   };
 
   LedgerWriter(DatabaseGate& gate, Settings settings) : gate_(gate), settings_(std::move(settings)) {}
+  ~LedgerWriter() { gate_.Close(); }  // while the directory is still claimed
+  LedgerWriter(const LedgerWriter&) = delete;
+  LedgerWriter& operator=(const LedgerWriter&) = delete;
 
-  // Before anything else, and again after a failure: opens the database and writes what waits. Some of it may have been
-  // written when it fails.
+  // Before anything else, and again after a failure: claims the directory unless it is claimed and in place, opens the
+  // database and writes what waits. Some of it may have been written when it fails.
   absl::Status Recover();
 
   void Write(std::vector<Posting> postings);
@@ -53,6 +60,7 @@ class LedgerWriter {
   void TellWhatIsLost();
 
  private:
+  absl::Status Claim();
   absl::Status Open();
   void Close(const absl::Status& why);
   absl::Status WriteGroup(PostingGroup group);
@@ -64,6 +72,8 @@ class LedgerWriter {
 
   DatabaseGate& gate_;
   const Settings settings_;
+  std::unique_ptr<LedgerDirectory> directory_;  // null: not claimed
+  bool was_claimed_ = false;                    // ever
   uint64_t last_group_ = 0;
   std::optional<PostingGroup> doubtful_;  // its write failed: on the device or not
   std::deque<Posting> deferred_;          // after it
