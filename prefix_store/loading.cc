@@ -103,7 +103,8 @@ void Tiering::Recover() {
 
 // Some of it may be there from an earlier try that came to no end.
 absl::Status Tiering::RebuildTree() {
-  Recovery recovery{wall_clock_(), {}};
+  Recovery recovery{wall_clock_(), {}, {}};
+  tree_.ForEach([&](BlockId block) { recovery.present.emplace(pool_[block].key, block); });
   const absl::Status status = tiers_.disk->Recover([&](const PrefixKey& key, const BlockMeta& meta) {
     if (!RecoverBlock(recovery, key, meta)) removals_.Ask({.key = key, .depth = meta.depth});
     return true;
@@ -128,31 +129,24 @@ bool Tiering::RecoverBlock(Recovery& recovery, const PrefixKey& key, const Block
   if (ChainKey(meta.parent, scopes_.Digest(scope.id()), meta.tokens) != key) return false;
 
   const TreePosition at = first ? tree_.Root() : tree_.After(parent->second);
-  std::optional<BlockId> block = Present(at, scope, meta);
-  if (!block && !Fits(at, scope, meta)) return false;
-  if (block) {
-    Adopt(*block);
-  } else {
-    block = InsertRecord(at, scope, key, meta);
-  }
-  if (pool_[*block].expires != kNever || pool_[*block].priority != 0) KeepPath(*block);
-  if (length == tree_.block_tokens()) recovery.known.emplace(key, *block);
+  const auto present = recovery.present.find(key);
+  const bool is_there = present != recovery.present.end();
+  if (is_there ? !Adopt(present->second) : !Fits(at, scope, meta)) return false;
+  const BlockId block = is_there ? present->second : InsertRecord(at, scope, key, meta);
+  if (pool_[block].expires != kNever || pool_[block].priority != 0) KeepPath(block);
+  if (length == tree_.block_tokens()) recovery.known.emplace(key, block);
   return true;
 }
 
-// The same block, where the tree has it already.
-std::optional<BlockId> Tiering::Present(const TreePosition& at, const ScopeTable::Use& scope,
-                                        const BlockMeta& meta) const {
-  if (at.blocks != meta.depth || std::ssize(meta.tokens) < tree_.block_tokens()) return std::nullopt;
-  return tree_.FindNextIn(at, scope.id(), meta.tokens);
-}
-
-// It was computed, or recovered, before its record was met.
-void Tiering::Adopt(BlockId block) {
-  if (pool_[block].Reaches(Reach::kDisk)) return;
+// It was computed, or recovered, before its record was met. False when its writer may still add to it, which makes the
+// record stale.
+bool Tiering::Adopt(BlockId block) {
+  if (pool_[block].Reaches(Reach::kDisk)) return true;
+  if (Grows(block)) return false;
   residence_.BeginStore(block, Leaving::kNo);
   residence_.EndStore(block, /*stored=*/true);
   ++disk_blocks_;
+  return true;
 }
 
 BlockId Tiering::InsertRecord(const TreePosition& at, const ScopeTable::Use& scope, const PrefixKey& key,

@@ -118,7 +118,8 @@ class Tiering {
   // A rebuilding of the tree, while it lasts.
   struct Recovery {
     absl::Time now;
-    absl::flat_hash_map<PrefixKey, BlockId> known;  // whole blocks
+    absl::flat_hash_map<PrefixKey, BlockId> known;    // whole blocks that are on disk
+    absl::flat_hash_map<PrefixKey, BlockId> present;  // what was in the tree before
   };
 
   // --- demotion.cc
@@ -150,8 +151,7 @@ class Tiering {
   void LoadFailed(const TransferItem& item, TierKind tier);
   void KeepPath(BlockId block);
   absl::Status RebuildTree();
-  std::optional<BlockId> Present(const TreePosition& at, const ScopeTable::Use& scope, const BlockMeta& meta) const;
-  void Adopt(BlockId block);
+  bool Adopt(BlockId block);
   BlockId InsertRecord(const TreePosition& at, const ScopeTable::Use& scope, const PrefixKey& key,
                        const BlockMeta& meta);
   bool RecoverBlock(Recovery& recovery, const PrefixKey& key, const BlockMeta& meta);
