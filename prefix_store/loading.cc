@@ -103,10 +103,12 @@ void Tiering::Recover() {
 
 // Some of it may be there from an earlier try that came to no end.
 absl::Status Tiering::RebuildTree() {
-  Recovery recovery{wall_clock_(), {}, {}};
+  Recovery recovery{wall_clock_(), {}, {}, {}};
+  for (const Removal& removal : removals_.due()) recovery.going.insert(removal.place.key);
   tree_.ForEach([&](BlockId block) { recovery.present.emplace(pool_[block].key, block); });
   const absl::Status status = tiers_.disk->Recover([&](const PrefixKey& key, const BlockMeta& meta) {
-    if (!RecoverBlock(recovery, key, meta)) removals_.Ask({.key = key, .depth = meta.depth});
+    const bool settled = recovery.going.contains(key) || Known(recovery, key);
+    if (!settled && !RecoverBlock(recovery, key, meta)) removals_.Ask({.key = key, .depth = meta.depth});
     return true;
   });
   if (!status.ok()) return status;
@@ -115,6 +117,14 @@ absl::Status Tiering::RebuildTree() {
   unseen_purges_.clear();
   EndEpoch();
   return status;
+}
+
+// An earlier try that came to no end brought it into the tree.
+bool Tiering::Known(Recovery& recovery, const PrefixKey& key) const {
+  const std::optional<BlockId> present = Present(recovery, key);
+  if (!present || !pool_[*present].on_disk) return false;
+  if (std::ssize(tree_.TokensOf(*present)) == tree_.block_tokens()) recovery.known.emplace(key, *present);
+  return true;
 }
 
 // False when the record is of no use: its parent is not there, it has expired or was purged, or its key is not its own.
@@ -129,19 +139,24 @@ bool Tiering::RecoverBlock(Recovery& recovery, const PrefixKey& key, const Block
   if (ChainKey(meta.parent, scopes_.Digest(scope.id()), meta.tokens) != key) return false;
 
   const TreePosition at = first ? tree_.Root() : tree_.After(parent->second);
-  const auto present = recovery.present.find(key);
-  const bool is_there = present != recovery.present.end();
-  if (is_there ? !Adopt(present->second) : !Fits(at, scope, meta)) return false;
-  const BlockId block = is_there ? present->second : InsertRecord(at, scope, key, meta);
+  const std::optional<BlockId> present = Present(recovery, key);
+  if (present ? !Adopt(*present) : !Fits(at, scope, meta)) return false;
+  const BlockId block = present ? *present : InsertRecord(at, scope, key, meta);
   if (pool_[block].expires != kNever || pool_[block].priority != 0) KeepPath(block);
   if (length == tree_.block_tokens()) recovery.known.emplace(key, block);
   return true;
 }
 
-// It was computed, or recovered, before its record was met. False when its writer may still add to it, which makes the
-// record stale.
+// A tail that was there may have made room for a record that has more.
+std::optional<BlockId> Tiering::Present(const Recovery& recovery, const PrefixKey& key) const {
+  const auto found = recovery.present.find(key);
+  if (found == recovery.present.end()) return std::nullopt;
+  const Block& record = pool_[found->second];
+  return record.cached() && record.key == key ? std::optional(found->second) : std::nullopt;
+}
+
+// It was computed before its record was met. False when its writer may still add to it, which makes the record stale.
 bool Tiering::Adopt(BlockId block) {
-  if (pool_[block].Reaches(Reach::kDisk)) return true;
   if (Grows(block)) return false;
   residence_.BeginStore(block, Leaving::kNo);
   residence_.EndStore(block, /*stored=*/true);

@@ -40,6 +40,7 @@ class Removals {
 
   // Those that can begin now. Each of them is to come back, as done or to be done again.
   std::vector<Removal> Take() { return std::exchange(due_, {}); }
+  const std::vector<Removal>& due() const { return due_; }
   void Again(const Removal& removal) { due_.push_back(removal); }
   void Done(RemovalEpoch epoch) {
     const auto open = open_.find(epoch);

@@ -173,7 +173,10 @@ void Tiering::Probe() {
 
 void Tiering::CommitProbe(const Transfer& transfer) {
   absl::Status status = transfer.status;
-  if (status.ok() && !recovered_ && !removals_.clearing()) status = RebuildTree();
+  if (status.ok() && !recovered_ && !removals_.clearing()) {
+    // What is being removed must not come back: next time, then.
+    status = changes_ > 0 ? absl::UnavailableError("records are being removed") : RebuildTree();
+  }
   for (TierHealth* health : {&writes_, &reads_}) {
     if (health->on()) continue;
     if (status.ok()) {

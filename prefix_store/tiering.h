@@ -120,6 +120,7 @@ class Tiering {
     absl::Time now;
     absl::flat_hash_map<PrefixKey, BlockId> known;    // whole blocks that are on disk
     absl::flat_hash_map<PrefixKey, BlockId> present;  // what was in the tree before
+    absl::flat_hash_set<PrefixKey> going;             // records whose removal is due
   };
 
   // --- demotion.cc
@@ -151,6 +152,8 @@ class Tiering {
   void LoadFailed(const TransferItem& item, TierKind tier);
   void KeepPath(BlockId block);
   absl::Status RebuildTree();
+  std::optional<BlockId> Present(const Recovery& recovery, const PrefixKey& key) const;
+  bool Known(Recovery& recovery, const PrefixKey& key) const;
   bool Adopt(BlockId block);
   BlockId InsertRecord(const TreePosition& at, const ScopeTable::Use& scope, const PrefixKey& key,
                        const BlockMeta& meta);

@@ -473,8 +473,8 @@ TEST(Tiers, WhatAFlushRemovedBeforeItWasReadIsNotCalledDamaged) {
   auto blocks = store.store->Acquire({.tokens = Count(0, 48)});
   ASSERT_OK(blocks);
   ASSERT_EQ(blocks->cached_by_tier(), Disk(47));
-  store.store->PurgeTenant("acme");
-  store.store->Poll();  // the removal begins, and is done before the load
+  store.store->Flush();
+  store.store->Poll();  // the clear begins, and is done before the load
   store.Settle();
   EXPECT_EQ(blocks->load_state(), LoadState::kFailed);
   EXPECT_EQ(store.store->stats().bad_blocks, 0);

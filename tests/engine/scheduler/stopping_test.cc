@@ -114,7 +114,7 @@ class StoppingTest : public ::testing::Test {
     return tokens;
   }
 
-  absl::Status Forget(SchedulerThread::Work work) {
+  absl::Status Durably(SchedulerThread::Work work) {
     std::latch done{1};
     absl::Status result;
     thread_->CallDurably(std::move(work), [&](const absl::Status& status) {
@@ -125,13 +125,13 @@ class StoppingTest : public ::testing::Test {
     return result;
   }
   absl::Status Purge(const std::string& tenant) {
-    return Forget([tenant](PrefixStore& store, PrefixRegistry& registry) {
+    return Durably([tenant](PrefixStore& store, PrefixRegistry& registry) {
       registry.RemoveTenant(tenant);
       store.PurgeTenant(tenant);
     });
   }
   absl::Status Flush() {
-    return Forget([](PrefixStore& store, PrefixRegistry&) { store.Flush(); });
+    return Durably([](PrefixStore& store, PrefixRegistry&) { store.Flush(); });
   }
 
   bool DiskIsOn() { return thread_->stats().store.disk_on; }
@@ -237,17 +237,15 @@ TEST_F(StoppingTest, AFlushOfAFullDiskIsComplete) {
 
 TEST_F(StoppingTest, StartsOnAFullDiskAndTurnsItOnWhenThereIsRoom) {
   OpenWithBoth();
-  thread_->CallDurably(
-      [](PrefixStore&, PrefixRegistry& registry) {
-        EXPECT_OK(registry.Add({.id = "system", .tokens = Prompt(), .expires = absl::InfiniteFuture()}, absl::Now()));
-      },
-      [](const absl::Status& status) { EXPECT_OK(status); });
+  EXPECT_OK(Durably([](PrefixStore&, PrefixRegistry& registry) {
+    EXPECT_OK(registry.Add({.id = "system", .tokens = Prompt(), .expires = absl::InfiniteFuture()}, absl::Now()));
+  }));
   Close();
   for (const IoOperation operation : {IoOperation::kWrite, IoOperation::kRead}) {
-    files_.Fail({.operation = operation, .ending = "", .error = NoSpaceLeft()});
+    files_.Fail({.operation = operation, .ending = ""});
     Open();
-    EXPECT_FALSE(DiskIsOn());
     EXPECT_EQ(Cached(kA), operation == IoOperation::kWrite ? kPromptTokens - 1 : 0);
+    EXPECT_FALSE(DiskIsOn());
     files_.Heal();
     now_ms_ += 100'000;
     while (!DiskIsOn()) Cached(kB);  // each look is a step
