@@ -93,33 +93,78 @@ void Tiering::LoadFailed(const TransferItem& item, TierKind tier) {
   if (!forgotten) Forget(item.block, Gone::kTierError);
 }
 
-absl::Status Tiering::Recover(ScopeTable& scopes, absl::Time now) {
-  if (!has_disk()) return absl::OkStatus();
-  Recovery recovery{scopes, now, {}};
+void Tiering::Recover() {
+  if (!has_disk()) return;
+  if (absl::Status status = RebuildTree(); !status.ok()) return DiskFailed(writes_, "reads from", status);
+  // One that can be read alone does not take this either.
+  if (absl::Status status = tiers_.disk->Sync(); !status.ok()) DiskFailed(writes_, "writes to", status);
+}
+
+// Some of it may be there from an earlier try that came to no end.
+absl::Status Tiering::RebuildTree() {
+  Recovery recovery{wall_clock_(), {}, {}, {}};
+  for (const Removal& removal : removals_.due()) recovery.going.insert(removal.place.key);
+  tree_.ForEach([&](BlockId block) { recovery.present.emplace(pool_[block].key, block); });
   const absl::Status status = tiers_.disk->Recover([&](const PrefixKey& key, const BlockMeta& meta) {
-    ++disk_blocks_;
-    if (!RecoverBlock(recovery, key, meta)) {
-      removals_.Ask({.key = key, .depth = meta.depth});
-      --disk_blocks_;
-    }
+    const bool settled = recovery.going.contains(key) || Known(recovery, key);
+    if (!settled && !RecoverBlock(recovery, key, meta)) removals_.Ask({.key = key, .depth = meta.depth});
     return true;
   });
-  SubmitRemovals();
+  if (!status.ok()) return status;
+  recovered_ = true;
+  if (unseen_purges_.empty()) return status;
+  unseen_purges_.clear();
+  EndEpoch();
   return status;
 }
 
-// False when the record is of no use: its parent is not there, it has expired, or its key is not its own.
+// An earlier try that came to no end brought it into the tree.
+bool Tiering::Known(Recovery& recovery, const PrefixKey& key) const {
+  const std::optional<BlockId> present = Present(recovery, key);
+  if (!present || !pool_[*present].on_disk) return false;
+  if (std::ssize(tree_.TokensOf(*present)) == tree_.block_tokens()) recovery.known.emplace(key, *present);
+  return true;
+}
+
+// False when the record is of no use: its parent is not there, it has expired or was purged, or its key is not its own.
 bool Tiering::RecoverBlock(Recovery& recovery, const PrefixKey& key, const BlockMeta& meta) {
   const int64_t length = std::ssize(meta.tokens);
   if (meta.expires <= recovery.now || length == 0 || length > tree_.block_tokens()) return false;
+  if (!meta.scope.is_public() && unseen_purges_.contains(meta.scope.tenant())) return false;
   const auto parent = recovery.known.find(meta.parent);
   const bool first = meta.depth == 0 && meta.parent == RootKey(tiers_.fingerprint);
   if (!first && parent == recovery.known.end()) return false;
-  const ScopeTable::Use scope = recovery.scopes.Intern(meta.scope);
+  const ScopeTable::Use scope = scopes_.Intern(meta.scope);
   if (ChainKey(meta.parent, scopes_.Digest(scope.id()), meta.tokens) != key) return false;
 
   const TreePosition at = first ? tree_.Root() : tree_.After(parent->second);
-  if (!Fits(at, scope, meta)) return false;
+  const std::optional<BlockId> present = Present(recovery, key);
+  if (present ? !Adopt(*present) : !Fits(at, scope, meta)) return false;
+  const BlockId block = present ? *present : InsertRecord(at, scope, key, meta);
+  if (pool_[block].expires != kNever || pool_[block].priority != 0) KeepPath(block);
+  if (length == tree_.block_tokens()) recovery.known.emplace(key, block);
+  return true;
+}
+
+// A tail that was there may have made room for a record that has more.
+std::optional<BlockId> Tiering::Present(const Recovery& recovery, const PrefixKey& key) const {
+  const auto found = recovery.present.find(key);
+  if (found == recovery.present.end()) return std::nullopt;
+  const Block& record = pool_[found->second];
+  return record.cached() && record.key == key ? std::optional(found->second) : std::nullopt;
+}
+
+// It was computed before its record was met. False when its writer may still add to it, which makes the record stale.
+bool Tiering::Adopt(BlockId block) {
+  if (Grows(block)) return false;
+  residence_.BeginStore(block, Leaving::kNo);
+  residence_.EndStore(block, /*stored=*/true);
+  ++disk_blocks_;
+  return true;
+}
+
+BlockId Tiering::InsertRecord(const TreePosition& at, const ScopeTable::Use& scope, const PrefixKey& key,
+                              const BlockMeta& meta) {
   const BlockId block = pool_.NewRecord();
   Block& record = pool_[block];
   record.key = key;
@@ -128,12 +173,11 @@ bool Tiering::RecoverBlock(Recovery& recovery, const PrefixKey& key, const Block
   record.priority = meta.priority;
   record.expires = meta.expires == absl::InfiniteFuture() ? kNever : SecondOf(meta.expires);
   record.last_use.at = residence_.now();
+  ++disk_blocks_;
   const auto redundant = tree_.Insert(at, scope, meta.tokens, block);
   if (redundant) Drop(*redundant);
   residence_.Cached(block);
-  if (record.expires != kNever || record.priority != 0) KeepPath(block);
-  if (length == tree_.block_tokens()) recovery.known.emplace(key, block);
-  return true;
+  return block;
 }
 
 // Records say what was known when they were written. One that was written later may say that those before it were to be

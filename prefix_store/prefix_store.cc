@@ -59,7 +59,7 @@ PrefixStoreCore::PrefixStoreCore(const PrefixStoreOptions& options, const Prefix
       // anew.
       ghosts_(options.device_blocks),
       residence_(pool_, tree_, scopes_, ghosts_, MakePolicies(options, tiers, reuse_), ClockOf(options)),
-      tiering_(tiers, options.on_event, pool_, tree_, scopes_, residence_),
+      tiering_(tiers, options.on_event, wall_clock_, pool_, tree_, scopes_, residence_),
       in_flight_(options.block_tokens, hasher_) {}
 
 void PrefixStoreCore::Poll() {
@@ -163,7 +163,7 @@ int64_t PrefixStoreCore::Flush() {
   });
   // What runs now was built on what is being forgotten, so none of it may come back.
   for (SequenceState* sequence : running_) StopPublishing(*sequence);
-  tiering_.WantRemoved();
+  tiering_.Flushed();
   return forgotten;
 }
 
@@ -177,7 +177,7 @@ int64_t PrefixStoreCore::PurgeTenant(std::string_view tenant) {
   for (SequenceState* sequence : running_) {
     if (theirs(sequence->scope.id())) StopPublishing(*sequence);
   }
-  tiering_.WantRemoved();
+  tiering_.Purged(tenant);
   return forgotten;
 }
 
@@ -241,13 +241,14 @@ absl::Status PrefixStore::CheckPin(const Scope& scope, std::span<const TokenId> 
   return core_->CheckPin(scope, tokens);
 }
 
-absl::Status PrefixStore::Recover() { return core_->Recover(); }
+void PrefixStore::Recover() { core_->Recover(); }
 void PrefixStore::Poll() { core_->Poll(); }
 void PrefixStore::Computed(int64_t tokens, absl::Duration elapsed) { core_->Computed(tokens, elapsed); }
 int64_t PrefixStore::StoreAll() { return core_->StoreAll(); }
 int64_t PrefixStore::Flush() { return core_->Flush(); }
 int64_t PrefixStore::PurgeTenant(std::string_view tenant) { return core_->PurgeTenant(tenant); }
 bool PrefixStore::RemovalsPending() const { return core_->RemovalsPending(); }
+bool PrefixStore::RemovalsRefused() const { return core_->RemovalsRefused(); }
 absl::Time PrefixStore::NextExpiry() const { return core_->NextExpiry(); }
 const PrefixStoreOptions& PrefixStore::options() const { return core_->options(); }
 PrefixStoreStats PrefixStore::stats() const { return core_->stats(); }

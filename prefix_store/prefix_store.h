@@ -244,9 +244,11 @@ class PrefixStore {
   // numbers, when not. What other pins hold of it already takes no more of the share.
   absl::Status CheckPin(const Scope& scope, std::span<const TokenId> tokens) const;
 
-  // Brings into the tree what the disk has kept from before and has not expired. To be called before anything else. The
-  // disk's error, when it cannot be read; what was found until then is there.
-  absl::Status Recover();
+  // Brings into the tree what the disk has kept from before and has not expired. To be called before anything else. A
+  // disk that cannot be read, or takes no writes, is off (stats().disk_on) until it works: it is no error. What could
+  // not be read is brought in by the Poll that finds it working, which then takes as long as this call: some
+  // microseconds a block.
+  void Recover();
 
   // Takes back what transfers have done since the last call, begins what is due, and forgets, some at a time, what has
   // expired. Cheap when there is nothing. To be called before each step, when on_transfer_done says so, and at
@@ -264,16 +266,19 @@ class PrefixStore {
   int64_t StoreAll();
 
   // Forgets every block, in all tiers; returns how many were not leased. Leased ones go when their holders let go: no
-  // later lookup finds them, and running sequences publish nothing more. Records leave the disk in transfers, so a
-  // flush is not to be acknowledged before RemovalsPending() is false: then none of them can be read again, whatever
-  // happens to the process or the machine. One that was interrupted before promised nothing: what it had not removed
-  // yet is there again after a restart, until it is flushed anew. While the disk fails (stats().disk_on is false)
-  // removals wait, and are tried again when it works.
+  // later lookup finds them, and running sequences publish nothing more. The disk is cleared whole, in a transfer,
+  // which works on a full one, too; what is computed meanwhile is stored after it. A flush is not to be acknowledged
+  // before RemovalsPending() is false: then none of the blocks can be read again, whatever happens to the process or
+  // the machine. One that was interrupted before promised nothing: what it had not removed yet is there again after a
+  // restart, until it is flushed anew. What the disk refuses is tried again when it works.
   int64_t Flush();
 
-  // The same for the scopes of one tenant.
+  // The same for the scopes of one tenant, whose records leave the disk one by one.
   int64_t PurgeTenant(std::string_view tenant);
   bool RemovalsPending() const;
+
+  // Whether they were tried, refused by the disk, and wait until it works.
+  bool RemovalsRefused() const;
 
   const PrefixStoreOptions& options() const;
   PrefixStoreStats stats() const;

@@ -30,13 +30,14 @@ class PrefixStoreCore {
 
   // --- prefix_store.cc
   Match Lookup(const Scope& scope, TokenSpan tokens) const;
-  absl::Status Recover() { return tiering_.Recover(scopes_, wall_clock_()); }
+  void Recover() { tiering_.Recover(); }
   void Poll();
   void Computed(int64_t tokens, absl::Duration elapsed) { tiering_.Computed(tokens, elapsed); }
   int64_t StoreAll() { return tiering_.StoreAll(); }
   int64_t Flush();
   int64_t PurgeTenant(std::string_view tenant);
   bool RemovalsPending() const { return tiering_.RemovalsPending(); }
+  bool RemovalsRefused() const { return tiering_.RemovalsRefused(); }
   absl::Time NextExpiry() const { return TimeOfExpiry(residence_.next_expiry()); }
   PrefixStoreStats stats() const;
   const PrefixStoreOptions& options() const { return options_; }

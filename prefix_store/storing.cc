@@ -29,7 +29,7 @@ int64_t Tiering::Reserve() const {
 
 void Tiering::KeepReserve() {
   auto transfer = NewStore();
-  while (DiskUsable() && residence_.free_host() + storing_blocks_ < Reserve()) {
+  while (MayStore() && residence_.free_host() + storing_blocks_ < Reserve()) {
     const auto victim = residence_.Victim(TierKind::kHost, [](BlockId) { return true; });
     if (!victim) break;
     const Block& record = pool_[*victim];
@@ -54,7 +54,7 @@ void Tiering::WriteThrough(BlockId block) {
 
 void Tiering::DrainWriteThrough() {
   // Half the reserve stays for evictions.
-  while (DiskUsable() && !write_through_.empty() && residence_.free_host() > Reserve() / 2) {
+  while (MayStore() && !write_through_.empty() && residence_.free_host() > Reserve() / 2) {
     const Block& record = pool_[write_through_.front()];
     const bool wanted = IsFoundOften(record) || record.pins > 0;
     const bool due = record.cached() && wanted && !record.Reaches(Reach::kDisk);
@@ -69,7 +69,7 @@ int64_t Tiering::StoreAll() {
   tree_.ForEach([&](BlockId block) {
     const Block& record = pool_[block];
     if (!record.cached() || record.on_disk) return;
-    if (!record.storing && residence_.free_host() > 0) StorePath(block);
+    if (MayStore() && !record.storing && residence_.free_host() > 0) StorePath(block);
     ++left;
   });
   return left;

@@ -1,14 +1,21 @@
 #include "prefix_store/tiering.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "fmt/format.h"
 
 namespace headstart {
 
-Tiering::Tiering(const PrefixStoreTiers& tiers, OnEvent on_event, BlockPool& pool, PrefixTree& tree,
-                 const ScopeTable& scopes, Residence& residence)
-    : tiers_(tiers), on_event_(std::move(on_event)), pool_(pool), tree_(tree), scopes_(scopes), residence_(residence) {
+Tiering::Tiering(const PrefixStoreTiers& tiers, OnEvent on_event, std::function<absl::Time()> wall_clock,
+                 BlockPool& pool, PrefixTree& tree, ScopeTable& scopes, Residence& residence)
+    : tiers_(tiers),
+      on_event_(std::move(on_event)),
+      wall_clock_(std::move(wall_clock)),
+      pool_(pool),
+      tree_(tree),
+      scopes_(scopes),
+      residence_(residence) {
   if (!has_host()) return;
   queue_ = std::make_unique<TransferQueue>(
       TransferQueue::Tiers{.device = tiers.device, .host = tiers.host, .disk = tiers.disk}, *tiers.io, tiers.io_clock,
@@ -22,8 +29,7 @@ void Tiering::Poll() {
   Probe();
   KeepReserve();
   DrainWriteThrough();
-  SubmitRemovals();
-  SubmitSync();
+  Remove();
 }
 
 void Tiering::Commit(const Transfer& transfer) {
@@ -34,6 +40,8 @@ void Tiering::Commit(const Transfer& transfer) {
       return CommitStore(transfer);
     case TransferKind::kRemove:
       return CommitRemoval(transfer);
+    case TransferKind::kClear:
+      return CommitClear(transfer);
     case TransferKind::kSync:
       return CommitSync(transfer);
     case TransferKind::kProbe:
@@ -43,8 +51,62 @@ void Tiering::Commit(const Transfer& transfer) {
 
 // --- records that are to go
 
+void Tiering::Purged(std::string_view tenant) {
+  if (has_disk() && !recovered_) unseen_purges_.emplace(tenant);
+  EndEpoch();
+}
+
+void Tiering::Flushed() {
+  if (has_disk()) removals_.AskClear();
+  EndEpoch();
+}
+
+void Tiering::EndEpoch() {
+  removals_.EndEpoch();
+  urgent_ = has_disk();
+}
+
+// What somebody waits for is tried once even while the disk is off: one that is full still takes removals.
+void Tiering::Remove() {
+  const bool urgent = std::exchange(urgent_, false);
+  if (!DiskUsable() && !urgent) return;
+  SubmitClear();
+  SubmitRemovals();
+  SubmitSync();
+}
+
+void Tiering::SubmitChange(TransferKind kind, std::vector<TransferItem> items) {
+  auto transfer = std::make_unique<Transfer>();
+  transfer->kind = kind;
+  transfer->items = std::move(items);
+  ++changes_;
+  queue_->Submit(std::move(transfer));
+}
+
+void Tiering::SubmitClear() {
+  if (removals_.TakeClear()) SubmitChange(TransferKind::kClear);
+}
+
+// A clear needs no sync, and what it took along none either.
+void Tiering::CommitClear(const Transfer& transfer) {
+  --changes_;
+  if (!transfer.status.ok()) {
+    removals_.ClearAgain();
+    ++counts_.disk_failures;
+    writes_.Failed(residence_.now());
+    Say("The disk tier is off: what was flushed could not be deleted, which is tried again", transfer.status);
+    return;
+  }
+  removals_.ClearDone();
+  durable_ = std::max(durable_, removals_.settled());
+  recovered_ = true;
+  unseen_purges_.clear();
+  for (TierHealth* health : {&writes_, &reads_}) health->ProbeSoon();  // there is room now
+}
+
 // A record that could not be removed is removed later: until then it takes room, and is never a hit.
 void Tiering::CommitRemoval(const Transfer& transfer) {
+  --changes_;
   const absl::Status& status = transfer.items.front().status;
   for (const TransferItem& item : transfer.items) {
     if (status.ok()) {
@@ -53,37 +115,37 @@ void Tiering::CommitRemoval(const Transfer& transfer) {
       removals_.Again({item.from, item.epoch});
     }
   }
-  if (status.ok()) return;
+  if (status.ok()) {
+    urgent_ = !DiskUsable();  // it takes removals all the same
+    return;
+  }
   ++counts_.disk_failures;
   DiskFailed(writes_, "writes to", status);
 }
 
 void Tiering::SubmitRemovals() {
-  if (!DiskUsable()) return;
-  auto transfer = std::make_unique<Transfer>();
-  transfer->kind = TransferKind::kRemove;
+  std::vector<TransferItem> items;
   for (const Removal& removal : removals_.Take()) {
     TransferItem item;
     item.from = removal.place;
     item.epoch = removal.epoch;
-    transfer->items.push_back(std::move(item));
+    items.push_back(std::move(item));
   }
-  if (!transfer->items.empty()) queue_->Submit(std::move(transfer));
+  if (!items.empty()) SubmitChange(TransferKind::kRemove, std::move(items));
 }
 
 // A removal outlives the process at once, but the loss of power only after a sync.
 void Tiering::SubmitSync() {
-  if (!RemovalsPending() || syncing_ || removals_.settled() <= durable_ || !DiskUsable()) return;
+  if (!RemovalsPending() || syncing_ || removals_.settled() <= durable_) return;
   syncing_ = removals_.settled();
-  auto transfer = std::make_unique<Transfer>();
-  transfer->kind = TransferKind::kSync;
-  queue_->Submit(std::move(transfer));
+  SubmitChange(TransferKind::kSync);
 }
 
 void Tiering::CommitSync(const Transfer& transfer) {
+  --changes_;
   const RemovalEpoch synced = *std::exchange(syncing_, std::nullopt);
   if (transfer.status.ok()) {
-    durable_ = synced;
+    durable_ = std::max(durable_, synced);
     return;
   }
   ++counts_.disk_failures;
@@ -110,9 +172,14 @@ void Tiering::Probe() {
 }
 
 void Tiering::CommitProbe(const Transfer& transfer) {
+  absl::Status status = transfer.status;
+  if (status.ok() && !recovered_ && !removals_.clearing()) {
+    // What is being removed must not come back: next time, then.
+    status = changes_ > 0 ? absl::UnavailableError("records are being removed") : RebuildTree();
+  }
   for (TierHealth* health : {&writes_, &reads_}) {
     if (health->on()) continue;
-    if (transfer.status.ok()) {
+    if (status.ok()) {
       health->Recovered();
       Say("The disk tier is on again", absl::OkStatus());
     } else {

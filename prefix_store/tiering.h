@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "prefix_store/prefix_store.h"
@@ -42,8 +43,9 @@ class Tiering {
   // Hears in one sentence what an operator should know.
   using OnEvent = std::function<void(const std::string&)>;
 
-  Tiering(const PrefixStoreTiers& tiers, OnEvent on_event, BlockPool& pool, PrefixTree& tree, const ScopeTable& scopes,
-          Residence& residence);
+  // `wall_clock` says what has expired when the tree is rebuilt.
+  Tiering(const PrefixStoreTiers& tiers, OnEvent on_event, std::function<absl::Time()> wall_clock, BlockPool& pool,
+          PrefixTree& tree, ScopeTable& scopes, Residence& residence);
 
   // --- demotion.cc
 
@@ -88,7 +90,7 @@ class Tiering {
   void Load(std::span<const BlockId> blocks);
 
   // As PrefixStore::Recover.
-  absl::Status Recover(ScopeTable& scopes, absl::Time now);
+  void Recover();
 
   // --- tiering.cc
 
@@ -98,10 +100,14 @@ class Tiering {
   // A block has come into the tree: gives it the name that lower tiers know it by.
   void NameBlock(BlockId block);
 
-  // All that was forgotten until now is to be gone for good: RemovalsPending says whether any of it could still be read
-  // from disk after a restart.
-  void WantRemoved() { removals_.EndEpoch(); }
-  bool RemovalsPending() const { return has_disk() && durable_ < removals_.epoch(); }
+  // What was forgotten until now is to be gone for good, with all that the disk has of a tenant, or at all:
+  // RemovalsPending says whether any of it could still be read from disk after a restart.
+  void Purged(std::string_view tenant);
+  void Flushed();
+  bool RemovalsPending() const { return has_disk() && (durable_ < removals_.epoch() || !unseen_purges_.empty()); }
+
+  // Whether they wait for a disk that has refused them.
+  bool RemovalsRefused() const { return RemovalsPending() && !DiskUsable() && !urgent_ && changes_ == 0; }
 
   void Computed(int64_t tokens, absl::Duration elapsed) { advisor_.Computed(tokens, elapsed); }
   void AddStats(PrefixStoreStats& stats) const;
@@ -111,9 +117,10 @@ class Tiering {
  private:
   // A rebuilding of the tree, while it lasts.
   struct Recovery {
-    ScopeTable& scopes;
     absl::Time now;
-    absl::flat_hash_map<PrefixKey, BlockId> known;  // whole blocks
+    absl::flat_hash_map<PrefixKey, BlockId> known;    // whole blocks that are on disk
+    absl::flat_hash_map<PrefixKey, BlockId> present;  // what was in the tree before
+    absl::flat_hash_set<PrefixKey> going;             // records whose removal is due
   };
 
   // --- demotion.cc
@@ -144,37 +151,54 @@ class Tiering {
   void CommitLoad(const Transfer& transfer);
   void LoadFailed(const TransferItem& item, TierKind tier);
   void KeepPath(BlockId block);
+  absl::Status RebuildTree();
+  std::optional<BlockId> Present(const Recovery& recovery, const PrefixKey& key) const;
+  bool Known(Recovery& recovery, const PrefixKey& key) const;
+  bool Adopt(BlockId block);
+  BlockId InsertRecord(const TreePosition& at, const ScopeTable::Use& scope, const PrefixKey& key,
+                       const BlockMeta& meta);
   bool RecoverBlock(Recovery& recovery, const PrefixKey& key, const BlockMeta& meta);
   bool Fits(const TreePosition& at, const ScopeTable::Use& scope, const BlockMeta& meta) const;
 
   // --- tiering.cc
   void Commit(const Transfer& transfer);
   void CommitRemoval(const Transfer& transfer);
+  void CommitClear(const Transfer& transfer);
   void CommitSync(const Transfer& transfer);
   void CommitProbe(const Transfer& transfer);
+  void EndEpoch();
+  void Remove();
+  void SubmitClear();
   void SubmitRemovals();
   void SubmitSync();
+  void SubmitChange(TransferKind kind, std::vector<TransferItem> items = {});
   void DiskFailed(TierHealth& health, std::string_view what, const absl::Status& status);
   void Probe();
   void Say(std::string_view what, const absl::Status& status) const;
   PrefixKey ParentKey(BlockId block) const;
   bool DiskUsable() const { return has_disk() && writes_.on(); }
+  bool MayStore() const { return DiskUsable() && !removals_.clearing(); }
 
   const PrefixStoreTiers tiers_;
   const OnEvent on_event_;
+  const std::function<absl::Time()> wall_clock_;
   BlockPool& pool_;
   PrefixTree& tree_;
-  const ScopeTable& scopes_;
+  ScopeTable& scopes_;
   Residence& residence_;
   LoadAdvisor advisor_;
   TierHealth writes_;
   TierHealth reads_;
-  std::unique_ptr<TransferQueue> queue_;  // null without lower tiers
-  std::deque<BlockId> write_through_;     // may name blocks that are gone, or other blocks by now
-  Removals removals_;                     // disk records whose blocks have left the tree
-  RemovalEpoch durable_{};                // the removals of all epochs before it are done and synced
-  std::optional<RemovalEpoch> syncing_;   // what durable_ is once the sync that is under way has succeeded
-  int64_t disk_blocks_ = 0;               // records there when all that is under way has been done
+  std::unique_ptr<TransferQueue> queue_;            // null without lower tiers
+  std::deque<BlockId> write_through_;               // may name blocks that are gone, or other blocks by now
+  Removals removals_;                               // disk records whose blocks have left the tree
+  RemovalEpoch durable_{};                          // the removals of all epochs before it are done and synced
+  std::optional<RemovalEpoch> syncing_;             // what durable_ is once the sync that is under way has succeeded
+  bool urgent_ = false;                             // removals are to be tried once more, although the disk is off
+  int64_t changes_ = 0;                             // removals, clears and syncs under way
+  bool recovered_ = false;                          // the tree knows all that the disk has
+  absl::flat_hash_set<std::string> unseen_purges_;  // tenants purged before that: theirs is not to come into the tree
+  int64_t disk_blocks_ = 0;                         // records there when all that is under way has been done
   int64_t storing_blocks_ = 0;
   std::array<int64_t, kTierKinds> loading_blocks_ = {};
   PrefixStoreStats counts_;  // those of its own

@@ -9,7 +9,8 @@
 namespace headstart {
 namespace {
 
-// How long the end of the service may take for the sake of a warm start: well within what service managers allow.
+// How long the end of the service may take for the sake of a warm start, and once more for that of what is to be gone:
+// well within what service managers allow.
 constexpr absl::Duration kStorePatience = absl::Seconds(20);
 
 // How often to look for what wakes nobody, while somebody waits for it: deadlines of requests whose blocks are on their
@@ -92,12 +93,16 @@ void SchedulerThread::CallDurably(Work work, std::function<void(const absl::Stat
 
 void SchedulerThread::TellDurable() {
   if (when_durable_.empty()) return;
-  const bool pending = store_.RemovalsPending() || registry_.WritesPending();
+  const bool removing = store_.RemovalsPending();
+  if (removing && !store_.RemovalsRefused()) return;
+  const bool pending = removing || registry_.WritesPending();
   const PrefixStoreStats stats = store_.stats();
   const bool refused = pending && stats.disk_blocks > 0 && !stats.disk_on;
   if (pending && !refused) return;
   const absl::Status status =
-      refused ? absl::UnavailableError("The disk cache does not take changes now: they are tried again.")
+      refused ? absl::UnavailableError(
+                    "The disk cache does not take the change now: it is tried again, and carried out at a clean stop, "
+                    "but lost in a crash before that. It is complete once this call, made again, succeeds.")
               : absl::OkStatus();
   for (const auto& done : std::exchange(when_durable_, {})) done(status);
 }
@@ -107,10 +112,6 @@ void SchedulerThread::GiveUpDurable() {
   for (const auto& done : std::exchange(when_durable_, {})) {
     done(absl::UnavailableError("The server stopped before the change was on disk: ask for it again."));
   }
-  if (!store_.RemovalsPending() || !on_event_) return;
-  on_event_(
-      "The server stops before the disk has forgotten all that was flushed or purged: what is left is there again "
-      "after a restart. Flush or purge it anew then, or delete the directory of the disk cache.");
 }
 
 void SchedulerThread::Drain(std::function<void()> drained) {
@@ -144,7 +145,8 @@ SchedulerThread::Inbox SchedulerThread::AwaitWork() {
 }
 
 void SchedulerThread::Run() {
-  Recover();
+  store_.Recover();
+  LoadRegistry();
   ShareState();
   bool stop = false;
   while (!stop) {
@@ -156,8 +158,10 @@ void SchedulerThread::Run() {
     if (stop) {
       scheduler_.EndAll();
       StoreAll();
+      ClearDisk();
       GiveUpDurable();
     } else {
+      if (registry_due_ && store_.stats().disk_on) LoadRegistry();
       registry_.Poll(clocks_.wall());
       scheduler_.RunStep();
       TellDurable();
@@ -166,18 +170,37 @@ void SchedulerThread::Run() {
   }
 }
 
-void SchedulerThread::Recover() {
-  absl::Status status = store_.Recover();
-  status.Update(registry_.Load(clocks_.wall()));
+void SchedulerThread::LoadRegistry() {
+  const absl::Status status = registry_.Load(clocks_.wall());
+  registry_due_ = !status.ok() && !store_.stats().disk_on;
   if (status.ok() || !on_event_) return;
   const absl::string_view why = status.message();
-  on_event_(fmt::format("Not all of the disk cache could be read: {}", std::string_view(why.data(), why.size())));
+  on_event_(
+      fmt::format("Not all registered prefixes could be read from disk: {}", std::string_view(why.data(), why.size())));
 }
 
-// A restart begins warm. Transfers wake this thread as anything else does.
+// A restart begins warm.
 void SchedulerThread::StoreAll() {
+  PollUntil([this] { return store_.StoreAll() == 0 && store_.stats().transfers_pending == 0; });
+}
+
+// A shorter cache is better than data that somebody wanted to be gone, and that a restart would find again.
+void SchedulerThread::ClearDisk() {
+  if (!store_.RemovalsPending()) return;
+  store_.Flush();
+  PollUntil([this] { return !store_.RemovalsPending() || store_.RemovalsRefused(); });
+  if (!on_event_) return;
+  on_event_(store_.RemovalsPending()
+                ? "ERROR: the disk could not forget what was flushed or purged before the server stopped. Delete the "
+                  "directory of the disk cache (--disk-cache-dir) before the next start, or all of it is found again."
+                : "The disk cache was emptied at the stop: what was flushed or purged could not be removed from it one "
+                  "by one.");
+}
+
+// Transfers wake this thread as anything else does.
+void SchedulerThread::PollUntil(absl::FunctionRef<bool()> done) {
   const absl::Time give_up = clocks_.steady() + kStorePatience;
-  while ((store_.StoreAll() > 0 || store_.stats().transfers_pending > 0) && clocks_.steady() < give_up) {
+  for (store_.Poll(); !done() && clocks_.steady() < give_up; store_.Poll()) {
     std::vector<Command> commands;
     {
       MutexLock lock(mutex_);
@@ -185,7 +208,6 @@ void SchedulerThread::StoreAll() {
       commands = std::exchange(inbox_, {});
     }
     for (Command& command : commands) command();
-    store_.Poll();
   }
 }
 

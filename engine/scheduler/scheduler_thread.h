@@ -17,6 +17,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/any_invocable.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/time/clock.h"
 #include "engine/generation.h"
@@ -42,7 +43,9 @@ class SchedulerThread {
  public:
   // REQUIRES: PrefixStore::Validate(store_options).ok(), and its block_tokens are the runner's.
   // `tiers` outlive it; their on_transfer_done is its own. What a disk tier has from before is in the cache before the
-  // first request runs; what is not on disk is written there when the thread ends, as far as a bounded time allows.
+  // first request runs, if the disk can be read; what is not on disk is written there when the thread ends, as far as a
+  // bounded time allows. What was flushed or purged and could not be removed by then, the end removes by clearing the
+  // disk whole.
   SchedulerThread(ModelRunner& runner, const Tokenizer& tokenizer, const PrefixStoreOptions& store_options,
                   SchedulerOptions options, SchedulerClocks clocks = {}, PrefixStoreTiers tiers = {},
                   const PrefixRegistryOptions& registry = {});
@@ -76,8 +79,10 @@ class SchedulerThread {
 
   void Post(Command command);
   void Run();
-  void Recover();
+  void LoadRegistry();
   void StoreAll();
+  void ClearDisk();
+  void PollUntil(absl::FunctionRef<bool()> done);
   void TellDurable();
   void GiveUpDurable();
   PrefixStoreTiers WithWake(PrefixStoreTiers tiers);
@@ -105,6 +110,7 @@ class SchedulerThread {
   PrefixStore store_;
   Scheduler scheduler_;
   PrefixRegistry registry_;
+  bool registry_due_ = false;  // what was registered before is still to be read, once the disk works
   std::vector<std::function<void(const absl::Status&)>> when_durable_;
   const std::function<void(const std::string&)> on_event_;
 

@@ -23,7 +23,7 @@ absl::Status CheckExpiry(std::string_view id, absl::Time expires, absl::Time now
 }  // namespace
 
 PrefixRegistry::PrefixRegistry(PrefixStore& store, const PrefixRegistryOptions& options)
-    : store_(store), options_(options), writer_(options.records, options.io) {}
+    : store_(store), options_(options), writer_(options.records, options.io), loaded_(options.records == nullptr) {}
 
 PrefixRegistry::Key PrefixRegistry::KeyOf(const Scope& scope, std::string_view id) {
   return {!scope.is_public(), scope.tenant(), scope.partition(), std::string(id)};
@@ -36,6 +36,8 @@ absl::Status PrefixRegistry::Load(absl::Time now) {
   const absl::Status status = options_.records->ForEach([&](std::string_view name, std::string_view bytes) {
     if (IsPrefixRecordName(name)) LoadRecord(name, bytes, now);
   });
+  loaded_ = status.ok();
+  if (loaded_) unread_removals_ = {};
   SaySkipped();
   return status;
 }
@@ -47,13 +49,14 @@ void PrefixRegistry::LoadRecord(std::string_view name, std::string_view bytes, a
     return;
   }
   RegisteredPrefix& prefix = record->prefix;
-  if (prefix.expires <= now) return writer_.Remove(std::string(name));
+  if (prefix.expires <= now || unread_removals_.Contain(prefix.scope)) return writer_.Remove(std::string(name));
   if (record->vocabulary != options_.vocabulary) {
     ++skipped_.other_vocabulary;
     return;
   }
-  next_expiry_ = std::min(next_expiry_, prefix.expires);
   const Key key = KeyOf(prefix.scope, prefix.id);
+  if (entries_.contains(key)) return;  // registered since
+  next_expiry_ = std::min(next_expiry_, prefix.expires);
   Entry& entry = entries_[key];
   entry.prefix = std::move(prefix);
   TryPin(entry).IgnoreError();  // nothing may be there yet: Poll tries again
@@ -111,6 +114,7 @@ absl::Status PrefixRegistry::Remove(const Scope& scope, std::string_view id) {
 }
 
 int64_t PrefixRegistry::RemoveTenant(std::string_view tenant) {
+  if (!loaded_) unread_removals_.tenants.emplace(tenant);
   int64_t removed = 0;
   auto entry = entries_.lower_bound(KeyOf(Scope::Tenant(std::string(tenant)), ""));
   while (entry != entries_.end() && entry->first.tenant == tenant) {
@@ -121,6 +125,7 @@ int64_t PrefixRegistry::RemoveTenant(std::string_view tenant) {
 }
 
 int64_t PrefixRegistry::RemoveAll() {
+  unread_removals_.all = !loaded_;
   const int64_t removed = size();
   for (auto entry = entries_.begin(); entry != entries_.end();) entry = Erase(entry);
   return removed;

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -64,7 +65,8 @@ class PrefixRegistry {
   PrefixRegistry(PrefixStore& store, const PrefixRegistryOptions& options);
 
   // Reads what was registered before. At start, before anything else: it waits for the disk. The disk's error when it
-  // cannot be read; what was read until then is registered.
+  // cannot be read; what was read until then is registered. It may be called again then: what was registered or removed
+  // by tenant meanwhile stays so.
   absl::Status Load(absl::Time now);
 
   // INVALID_ARGUMENT for no id, no tokens or an expiry that has passed; ALREADY_EXISTS for an id that its scope has;
@@ -103,7 +105,7 @@ class PrefixRegistry {
   absl::Time NextExpiry() const { return next_expiry_; }
 
   int64_t size() const { return static_cast<int64_t>(entries_.size()); }
-  bool WritesPending() const { return writer_.pending() > 0; }
+  bool WritesPending() const { return writer_.pending() > 0 || unread_removals_.any(); }
   const Skipped& skipped() const { return skipped_; }
 
  private:
@@ -115,6 +117,14 @@ class PrefixRegistry {
     friend auto operator<=>(const Key&, const Key&) = default;
   };
   using Entries = absl::btree_map<Key, Entry>;
+
+  // What is to go of records that have not been read yet.
+  struct UnreadRemovals {
+    bool all = false;
+    absl::flat_hash_set<std::string> tenants;
+    bool any() const { return all || !tenants.empty(); }
+    bool Contain(const Scope& scope) const { return all || (!scope.is_public() && tenants.contains(scope.tenant())); }
+  };
 
   static Key KeyOf(const Scope& scope, std::string_view id);
   absl::Status CheckNew(const RegisteredPrefix& prefix, absl::Time now) const;
@@ -134,6 +144,8 @@ class PrefixRegistry {
   Key next_to_pin_;
   absl::Time next_expiry_ = absl::InfiniteFuture();  // none expires before it
   Skipped skipped_;
+  bool loaded_ = false;
+  UnreadRemovals unread_removals_;
 };
 
 }  // namespace headstart

@@ -79,6 +79,8 @@ std::unique_ptr<TierWriter> DiskTier::NewWriter() { return store_->NewWriter(); 
 
 absl::Status DiskTier::Remove(std::span<const BlockPlace> places) { return store_->Remove(places); }
 
+absl::Status DiskTier::Clear() { return store_->Clear(); }
+
 absl::Status DiskTier::Recover(absl::FunctionRef<bool(const PrefixKey&, const BlockMeta&)> visit) {
   return store_->Recover(visit);
 }

@@ -11,10 +11,13 @@
 // directory is ours.) A directory that is in use, is not a cache's or was written by a newer program is refused with a
 // sentence that says what to do, and nothing in it is touched. Errors: those of Tier. After UNAVAILABLE, or
 // RESOURCE_EXHAUSTED for a full device, writes and Sync fail until Probe returns OK; reads work meanwhile, but for the
-// moment in which Probe opens the database anew (UNAVAILABLE). When the tier's own cap refuses a batch
-// (RESOURCE_EXHAUSTED too), the next one is tried as if nothing had happened. Space: the files stay under
-// capacity_bytes, if RocksDB's own bookkeeping stays within what it is given (space_plan.h). The cap holds for whatever
-// is written; within capacity_blocks() there is always room.
+// moment in which Probe opens the database anew (UNAVAILABLE). When the tier's own cap or what the device has free
+// refuses a batch (RESOURCE_EXHAUSTED too), the next one is tried as if nothing had happened, and removals work.
+// A cache's directory on a device that is full or fails is opened as far as that goes: for reading, so that all but
+// writes, removals and Sync work, or not at all, so that Recover fails as well; Probe goes on from there.
+// Space: the files stay under capacity_bytes, if RocksDB's own bookkeeping stays within what it is given
+// (space_plan.h), and leave on the device what flushing the log takes. The cap holds for whatever is written; within
+// capacity_blocks() there is always room, if the device has it.
 //
 //   auto disk = DiskTier::Open({.directory = "/var/cache/headstart", .capacity_bytes = 64LL << 30,
 //                               .block_bytes = 2359296, .fingerprint = fingerprint});
@@ -83,7 +86,8 @@ struct VerifyReport {
 class DiskTier final : public Tier {
  public:
   // INVALID_ARGUMENT for options that cannot work, FAILED_PRECONDITION for a directory that is in use, not a cache's or
-  // newer; UNAVAILABLE and RESOURCE_EXHAUSTED when the device fails or is full.
+  // newer; UNAVAILABLE and RESOURCE_EXHAUSTED when the device fails or is full and no cache was there before, or when
+  // not even that can be told.
   static absl::StatusOr<std::unique_ptr<DiskTier>> Open(const DiskTierOptions& options);
   ~DiskTier() override;
 
@@ -95,6 +99,7 @@ class DiskTier final : public Tier {
   std::unique_ptr<TierWriter> NewWriter() override;
   // Needs the places' keys and depths.
   absl::Status Remove(std::span<const BlockPlace> places) override;
+  absl::Status Clear() override;
   // Removes and counts what is no good: damaged records, others than of block_bytes, those without their parent.
   absl::Status Recover(absl::FunctionRef<bool(const PrefixKey&, const BlockMeta&)> visit) override;
   absl::Status Sync() override;

@@ -84,6 +84,12 @@ class Tier {
   // Forgets blocks; one that is not there is no error.
   virtual absl::Status Remove(std::span<const BlockPlace> places) = 0;
 
+  // Forgets every block that was committed before, for good: once it returned OK, nothing of them can be read again,
+  // whatever happens to the process or the machine. Needs no space and gives back what they took. Whether anything can
+  // be written afterwards shows at the next write. Reads that run beside it find their block or nothing. After another
+  // status the blocks may be there, or not. Not for tiers that are memory.
+  virtual absl::Status Clear() { return absl::UnimplementedError("this tier cannot be cleared"); }
+
   // What is there from before, every parent before its children. Stops when `visit` returns false.
   virtual absl::Status Recover(absl::FunctionRef<bool(const PrefixKey&, const BlockMeta&)> visit) = 0;
 

@@ -44,6 +44,12 @@ class TierHealth {
     pause_ms_ = kFirstPauseMs;
   }
 
+  // Something has changed, maybe for the better: the next probe is due at once.
+  void ProbeSoon() {
+    next_probe_ = AgeMs{};
+    pause_ms_ = kFirstPauseMs;
+  }
+
   int64_t outages() const { return outages_; }
 
  private:

@@ -77,6 +77,9 @@ void Carry(Transfer& transfer, Tier& slower, Tier& other) {
       return MoveInBatches(other, slower, transfer.items);
     case TransferKind::kRemove:
       return SetAll(transfer.items, slower.Remove(PlacesFrom(transfer.items)));
+    case TransferKind::kClear:
+      transfer.status = slower.Clear();
+      return;
     case TransferKind::kSync:
       transfer.status = slower.Sync();
       return;

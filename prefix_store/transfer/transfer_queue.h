@@ -1,9 +1,10 @@
 // TransferQueue: blocks on their way between tiers. The store hands in transfers, I/O threads carry them out, and the
 // store takes the results back when it is ready to: until then nothing that a transfer touches may move.
 //
-// Order: transfers that write to or remove from disk run one after the other, in the order in which they came; those
-// that read run beside them and beside each other. So a block is never read by a transfer that was handed in before the
-// one that writes it had been taken back. Loads may write to the device side by side, each to slots of its own.
+// Order: transfers that write to, remove from or clear the disk run one after the other, in the order in which they
+// came; those that read run beside them and beside each other. So a block is never read by a transfer that was handed
+// in before the one that writes it had been taken back. Loads may write to the device side by side, each to slots of
+// its own.
 //
 // Thread-safety: Submit and TakeDone are one thread's (the scheduler's); the work runs where the executor puts it.
 // Ownership: tiers and executor outlive the queue; its destructor waits for what runs and drops what has not begun.
@@ -42,6 +43,7 @@ enum class TransferKind : uint8_t {
   kLoad,    // up, to the device
   kStore,   // down, to disk
   kRemove,  // from disk
+  kClear,   // no blocks: everything from disk
   kSync,    // no blocks: what was done before it outlives the loss of power
   kProbe,   // no blocks: asks the disk whether it works again
 };
@@ -50,7 +52,7 @@ struct Transfer {
   TransferKind kind = TransferKind::kLoad;
   TierKind tier = TierKind::kDisk;  // the slower side
   std::vector<TransferItem> items;
-  absl::Status status;     // of a sync or a probe
+  absl::Status status;     // of a clear, a sync or a probe
   absl::Duration elapsed;  // of the work itself, without the wait for a thread
 };
 

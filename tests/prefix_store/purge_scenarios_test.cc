@@ -134,24 +134,157 @@ TEST(PurgeScenario, AFlushIsPendingUntilTheDiskHasForgotten) {
     store.Run(Count(0, 100));
     store.Run(Count(0, 100), kA);
     store.Thrash(20);
-    disk.write_status = absl::UnavailableError("gone");
+    disk.write_status = disk.clear_status = absl::UnavailableError("gone");
     store.store->Flush();
+    EXPECT_FALSE(store.store->RemovalsRefused()) << "it has not been tried yet";
     store.Settle();
     EXPECT_TRUE(store.store->RemovalsPending());
+    EXPECT_TRUE(store.store->RemovalsRefused());
     EXPECT_FALSE(store.store->stats().disk_on);
     EXPECT_EQ(store.Run(Count(0, 100)).sum(), 0) << "no hits meanwhile";
     EXPECT_GT(disk.records.size(), 0);
-    const int syncs = disk.syncs;
-    disk.write_status = absl::OkStatus();
+    disk.write_status = disk.clear_status = absl::OkStatus();
     store.now = AgeMs{10'000};
     store.Settle();
     store.Settle();
     EXPECT_FALSE(store.store->RemovalsPending());
-    EXPECT_GT(disk.syncs, syncs);
+    EXPECT_EQ(disk.clears, 1);
     EXPECT_EQ(store.store->stats().disk_used_blocks, std::ssize(disk.records));
   }
   TieredStore after({.device = 8, .host = 4}, &disk);
   EXPECT_EQ(after.store->Lookup(kA, Count(0, 100)).matched_tokens, 0);
+}
+
+TEST(PurgeScenario, AFlushWorksOnAFullDiskAndTurnsItOnAgain) {
+  SimulatedDisk disk(1000);
+  TieredStore store({.device = 8, .host = 4}, &disk);
+  store.Run(Count(0, 100));
+  store.Thrash(20);
+  disk.write_status = absl::ResourceExhaustedError("full");
+  store.Thrash(20);
+  ASSERT_FALSE(store.store->stats().disk_on);
+  ASSERT_GT(disk.records.size(), 0);
+  store.store->Flush();
+  EXPECT_FALSE(store.store->RemovalsRefused());
+  store.io.RunAll();
+  disk.write_status = absl::OkStatus();  // there is room now
+  store.Settle();
+  EXPECT_EQ(disk.records.size(), 0);
+  EXPECT_FALSE(store.store->RemovalsPending());
+  store.Settle();
+  EXPECT_TRUE(store.store->stats().disk_on) << "no pause is waited for";
+}
+
+TEST(PurgeScenario, WhatIsStoredAfterAFlushStays) {
+  SimulatedDisk disk(1000);
+  {
+    TieredStore store({.device = 8, .host = 4}, &disk);
+    store.Run(Count(0, 100));
+    store.Thrash(20);
+    disk.clear_status = absl::UnavailableError("gone");
+    store.store->Flush();
+    store.Settle();
+    store.Run(Count(0, 100));  // the same blocks anew
+    store.Thrash(20);
+    const auto before = disk.writes;
+    store.now = AgeMs{10'000};
+    store.Settle();
+    EXPECT_EQ(disk.writes, before) << "the next clear would drop what is stored before it";
+    disk.clear_status = absl::OkStatus();
+    store.now = AgeMs{100'000};
+    store.Settle();
+    store.Run(Count(0, 100));
+    store.Thrash(20);
+    EXPECT_EQ(store.Run(Count(0, 100)).sum(), 99);
+    EXPECT_EQ(store.store->stats().bad_blocks, 0);
+    EXPECT_EQ(store.store->stats().disk_used_blocks, std::ssize(disk.records));
+    EXPECT_EQ(disk.clears, 1);
+    while (store.store->StoreAll() > 0) store.Settle();
+  }
+  TieredStore after({.device = 8, .host = 4}, &disk);
+  EXPECT_EQ(after.Run(Count(0, 100)).sum(), 99);
+}
+
+TEST(PurgeScenario, LoadsUnderWayWhileItIsFlushedAreNoDamage) {
+  for (const bool load_first : {false, true}) {
+    SimulatedDisk disk(100);
+    TieredStore store({.device = 8, .host = 16}, &disk);
+    store.Run(Count(0, 48));
+    store.Thrash(20);
+    auto blocks = store.store->Acquire({.tokens = Count(0, 48)});
+    ASSERT_OK(blocks);
+    ASSERT_EQ(blocks->load_state(), LoadState::kLoading);
+    store.store->Flush();
+    store.store->Poll();
+    if (load_first) store.io.RunOne(IoLane::kRead);
+    while (store.io.RunOne(IoLane::kWrite)) store.store->Poll();
+    store.Settle();
+    EXPECT_EQ(blocks->load_state(), load_first ? LoadState::kReady : LoadState::kFailed);
+    *blocks = SequenceBlocks();
+    store.Settle();
+    EXPECT_EQ(store.store->stats().bad_blocks, 0);
+    EXPECT_TRUE(store.store->stats().disk_on);
+    EXPECT_EQ(store.Run(Count(0, 48)).sum(), 0);
+    EXPECT_TRUE(store.events.empty());
+  }
+}
+
+TEST(PurgeScenario, ADiskThatIsOffIsAskedOnceAndRemovesIfItCan) {
+  SimulatedDisk disk(1000);
+  TieredStore store({.device = 8, .host = 4}, &disk);
+  store.Run(Count(0, 100), kA);
+  store.Thrash(20);
+  disk.write_status = absl::ResourceExhaustedError("no room for more");
+  store.Thrash(20);
+  ASSERT_FALSE(store.store->stats().disk_on);
+  disk.write_status = absl::OkStatus();  // it takes no blocks, as far as the store knows, and removals
+  store.store->PurgeTenant("a");
+  store.Settle();
+  EXPECT_FALSE(store.store->stats().disk_on);
+  EXPECT_FALSE(store.store->RemovalsPending());
+  EXPECT_EQ(RecordsOf(disk, "a"), 0);
+}
+
+// A tenant that is purged while nobody knows what the disk has of it.
+TEST(PurgeScenario, APurgeBeforeTheDiskCouldBeReadHoldsForWhatItHas) {
+  SimulatedDisk disk(1000);
+  {
+    TieredStore store({.device = 8, .host = 4}, &disk);
+    store.Run(Count(0, 100), kA);
+    store.Run(Count(0, 100), kB);
+    while (store.store->StoreAll() > 0) store.Settle();
+  }
+  disk.recover_status = absl::UnavailableError("unreadable");
+  disk.recoverable = 3;
+  TieredStore store({.device = 8, .host = 4}, &disk);
+  store.store->PurgeTenant("a");
+  store.Settle();
+  EXPECT_TRUE(store.store->RemovalsRefused());
+  EXPECT_GT(RecordsOf(disk, "a"), 0);
+  disk.recover_status = absl::OkStatus();
+  store.now = AgeMs{10'000};
+  store.Settle();
+  store.Settle();
+  EXPECT_FALSE(store.store->RemovalsPending());
+  EXPECT_EQ(RecordsOf(disk, "a"), 0);
+  EXPECT_EQ(store.Run(Count(0, 100), kA).sum(), 0);
+  EXPECT_EQ(store.Run(Count(0, 100), kB).sum(), 99);
+}
+
+TEST(PurgeScenario, AFlushBeforeTheDiskCouldBeReadIsDoneAtOnce) {
+  SimulatedDisk disk(1000);
+  {
+    TieredStore store({.device = 8, .host = 4}, &disk);
+    store.Run(Count(0, 100), kA);
+    while (store.store->StoreAll() > 0) store.Settle();
+  }
+  disk.recover_status = absl::UnavailableError("unreadable");
+  TieredStore store({.device = 8, .host = 4}, &disk);
+  store.store->PurgeTenant("b");
+  store.store->Flush();
+  store.Settle();
+  EXPECT_FALSE(store.store->RemovalsPending());
+  EXPECT_EQ(disk.records.size(), 0);
 }
 
 TEST(PurgeScenario, AFlushWithoutADiskIsDoneAtOnce) {

@@ -84,13 +84,21 @@ class SimulatedDisk : public Tier {
     for (const BlockPlace& place : places) records.erase(place.key);
     return absl::OkStatus();
   }
+  absl::Status Clear() override {
+    if (!clear_status.ok()) return clear_status;
+    ++clears;
+    records.clear();
+    return absl::OkStatus();
+  }
   absl::Status Recover(absl::FunctionRef<bool(const PrefixKey&, const BlockMeta&)> visit) override {
     std::multimap<uint32_t, PrefixKey> by_depth;
     for (const auto& [key, record] : records) by_depth.emplace(record.meta.depth, key);
+    int recovered = 0;
     for (const auto& [depth, key] : by_depth) {
+      if (!recover_status.ok() && recovered++ >= recoverable) return recover_status;
       if (!visit(key, records.at(key).meta)) break;
     }
-    return absl::OkStatus();
+    return recover_status;
   }
   absl::Status Sync() override {
     if (write_status.ok()) ++syncs;
@@ -98,6 +106,7 @@ class SimulatedDisk : public Tier {
   }
   absl::Status Probe() override {
     ++probes;
+    if (!recover_status.ok()) return recover_status;
     return write_status.ok() ? read_status : write_status;
   }
   int64_t used_bytes() const override { return 0; }
@@ -107,9 +116,13 @@ class SimulatedDisk : public Tier {
   std::map<PrefixKey, int> writes;  // how often each was written
   absl::Status write_status;        // of all writes and removals
   absl::Status read_status;         // of all reads
+  absl::Status clear_status;        // of clearing: a full disk can be cleared
+  absl::Status recover_status;      // of recovering, after the first `recoverable` blocks
+  int recoverable = 0;
   int reads = 0;
   int probes = 0;
   int syncs = 0;
+  int clears = 0;
 
  private:
   class Writer : public TierWriter {

@@ -140,6 +140,59 @@ TEST(Tiers, ACleanShutdownKeepsThePinnedTailToo) {
   EXPECT_EQ(after.Run(Count(0, 70)), Disk(69));
 }
 
+TEST(Tiers, ADiskThatTakesNoWritesAtTheStartIsReadAndOff) {
+  SimulatedDisk disk(100);
+  {
+    TieredStore before({.device = 8, .host = 4}, &disk);
+    before.Run(Count(0, 48));
+    before.Thrash(20);
+  }
+  disk.write_status = absl::ResourceExhaustedError("full");
+  TieredStore after({.device = 8, .host = 4}, &disk);
+  EXPECT_FALSE(after.store->stats().disk_on);
+  EXPECT_THAT(after.events, ElementsAre(HasSubstr("off: writes to it fail")));
+  EXPECT_EQ(after.Run(Count(0, 48)), Disk(47));
+  disk.write_status = absl::OkStatus();
+  after.now = AgeMs{10'000};
+  after.Settle();
+  EXPECT_TRUE(after.store->stats().disk_on);
+  EXPECT_EQ(after.events.size(), 2);
+}
+
+// The tree grows meanwhile: what the disk has finds its place in it.
+TEST(Tiers, ADiskThatCannotBeReadAtTheStartIsRecoveredLater) {
+  for (const int readable : {0, 2, 5}) {
+    SimulatedDisk disk(100);
+    const Scope acme = Scope::Tenant("acme");
+    {
+      TieredStore before({.device = 16, .host = 4}, &disk);
+      before.Run(Count(0, 100));
+      before.Run(Count(0, 40) + Count(500, 60), acme);
+      while (before.store->StoreAll() > 0) before.Settle();
+    }
+    disk.recover_status = absl::UnavailableError("unreadable");
+    disk.recoverable = readable;
+    TieredStore after({.device = 16, .host = 4}, &disk);
+    EXPECT_THAT(after.events, ElementsAre(HasSubstr("The disk tier is off")));
+    EXPECT_FALSE(after.store->stats().disk_on);
+    const auto records = disk.records.size();
+    after.Run(Count(0, 70));  // the first blocks of what is on disk, and the beginning of another
+    Running running = after.Start(Count(0, 40) + Count(500, 20), acme);
+    disk.recover_status = absl::OkStatus();
+    after.now = AgeMs{10'000};
+    after.Settle();
+    after.Settle();
+    EXPECT_TRUE(after.store->stats().disk_on);
+    EXPECT_EQ(after.events.size(), 2);
+    EXPECT_LE(records - disk.records.size(), 2) << "but for the ends of what was computed meanwhile";
+    EXPECT_EQ(after.store->stats().disk_used_blocks, std::ssize(disk.records));
+    EXPECT_EQ(after.Run(Count(0, 100)).sum(), 99);
+    running = {};
+    EXPECT_EQ(after.Run(Count(0, 40) + Count(500, 60), acme).sum(), 99);
+    EXPECT_EQ(after.store->stats().bad_blocks, 0);
+  }
+}
+
 // T5, T6
 TEST(Tiers, AnotherFingerprintFindsNothing) {
   SimulatedDisk disk(100);
@@ -403,22 +456,23 @@ TEST(Tiers, AFlushWhileBlocksAreWrittenTakesThemFromTheDiskAgain) {
 
 // A record that is on its way when its block is forgotten goes. One of the same tokens, stored anew meanwhile, stays.
 TEST(Tiers, WhatIsStoredAnewOutlivesTheRemovalOfItsFirstRecord) {
+  const Scope acme = Scope::Tenant("acme");
   for (const bool written_first : {false, true}) {
     SimulatedDisk disk(100);
     TieredStore store({.device = 16, .host = 16}, &disk);
-    { const Running first = store.Start(Count(0, 100)); }
+    { const Running first = store.Start(Count(0, 100), acme); }
     EXPECT_GT(store.store->StoreAll(), 0);
     if (written_first) {
       while (store.io.RunOne(IoLane::kWrite)) {
       }
     }
-    store.store->Flush();
-    { const Running again = store.Start(Count(0, 100)); }
+    store.store->PurgeTenant("acme");
+    { const Running again = store.Start(Count(0, 100), acme); }
     EXPECT_GT(store.store->StoreAll(), 0);
     store.Settle();
     EXPECT_EQ(disk.records.size(), 7);
     store.Thrash(60);
-    EXPECT_EQ(store.Run(Count(0, 100)), Disk(99));
+    EXPECT_EQ(store.Run(Count(0, 100), acme), Disk(99));
     EXPECT_EQ(store.store->stats().bad_blocks, 0);
   }
 }
@@ -432,7 +486,7 @@ TEST(Tiers, WhatAFlushRemovedBeforeItWasReadIsNotCalledDamaged) {
   ASSERT_OK(blocks);
   ASSERT_EQ(blocks->cached_by_tier(), Disk(47));
   store.store->Flush();
-  store.store->Poll();  // the removal begins, and is done before the load
+  store.store->Poll();  // the clear begins, and is done before the load
   store.Settle();
   EXPECT_EQ(blocks->load_state(), LoadState::kFailed);
   EXPECT_EQ(store.store->stats().bad_blocks, 0);

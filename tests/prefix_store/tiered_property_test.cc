@@ -62,7 +62,7 @@ class TieredWorld {
   void Finish() {
     running_.clear();
     pins_.clear();
-    disk_.write_status = disk_.read_status = absl::OkStatus();
+    HealDisk();
     store_->now = AgeMs{static_cast<int64_t>(store_->now) + 100'000};
     store_->Settle();
     const PrefixStoreStats stats = store_->store->stats();
@@ -251,12 +251,21 @@ class TieredWorld {
     Open(wall);
   }
 
+  void HealDisk() {
+    disk_.write_status = disk_.read_status = disk_.clear_status = disk_.recover_status = absl::OkStatus();
+  }
+
   void Upset() {
     if (weather_ != Weather::kRough) return;
-    const int choice = Below(6);
+    const int choice = Below(8);
+    if (choice == 6) disk_.clear_status = absl::UnavailableError("undeletable");
+    if (choice == 7) {  // at the next start
+      disk_.recover_status = absl::UnavailableError("unreadable");
+      disk_.recoverable = Below(20);
+    }
     if (choice == 0) disk_.write_status = absl::ResourceExhaustedError("full");
     if (choice == 1) disk_.read_status = absl::UnavailableError("unreadable");
-    if (choice == 2) disk_.write_status = disk_.read_status = absl::OkStatus();
+    if (choice == 2) HealDisk();
     if (choice == 3 && !disk_.records.empty()) {
       auto& record = std::next(disk_.records.begin(), Below(static_cast<int>(disk_.records.size())))->second;
       record.bytes[Below(static_cast<int>(record.bytes.size()))] ^= std::byte{1};

@@ -6,13 +6,17 @@
 //   files.Fail({.operation = IoOperation::kWrite, .after = 3, .error = NoSpaceLeft()});
 //   ...
 //   files.Heal();
+//   files.SetDeviceBytes(4 << 20);   // what the device says that it has room for, whatever is written
 //
 // Thread-safety: all of it, from any thread.
 
 #ifndef HEADSTART_TESTS_TESTING_FAULTY_FILE_SYSTEM_H_
 #define HEADSTART_TESTS_TESTING_FAULTY_FILE_SYSTEM_H_
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -26,7 +30,7 @@
 
 namespace headstart::testing {
 
-enum class IoOperation : uint8_t { kWrite, kRead, kSync };
+enum class IoOperation : uint8_t { kWrite, kRead, kSync, kDelete };
 
 inline rocksdb::IOStatus NoSpaceLeft() { return rocksdb::IOStatus::NoSpace("No space left on device (a test's)"); }
 inline rocksdb::IOStatus DeviceError() { return rocksdb::IOStatus::IOError("Input/output error (a test's)"); }
@@ -151,6 +155,7 @@ class FaultyFiles final : public rocksdb::FileSystemWrapper {
 
   const char* Name() const override { return "FaultyFiles"; }
   FaultPlan& plan() { return plan_; }
+  std::atomic<int64_t> device_bytes = 0;  // 0: as the device has it
 
   rocksdb::IOStatus NewWritableFile(const std::string& name, const rocksdb::FileOptions& options,
                                     std::unique_ptr<rocksdb::FSWritableFile>* result,
@@ -175,6 +180,25 @@ class FaultyFiles final : public rocksdb::FileSystemWrapper {
     return status;
   }
 
+  rocksdb::IOStatus DeleteFile(const std::string& name, const rocksdb::IOOptions& options,
+                               rocksdb::IODebugContext* context) override {
+    const auto fault = plan_.Check(IoOperation::kDelete, name);
+    return fault.ok() ? target()->DeleteFile(name, options, context) : fault;
+  }
+
+  rocksdb::IOStatus GetFreeSpace(const std::string& path, const rocksdb::IOOptions& options, uint64_t* free,
+                                 rocksdb::IODebugContext* context) override {
+    if (device_bytes == 0) return target()->GetFreeSpace(path, options, free, context);
+    int64_t used = 0;
+    std::error_code gone;  // files come and go meanwhile
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(path, gone)) {
+      const auto size = entry.file_size(gone);
+      if (!gone) used += static_cast<int64_t>(size);
+    }
+    *free = static_cast<uint64_t>(std::max<int64_t>(device_bytes - used, 0));
+    return rocksdb::IOStatus::OK();
+  }
+
  private:
   FaultPlan plan_;
 };
@@ -186,6 +210,7 @@ class FaultyFileSystem {
   rocksdb::Env* env() { return env_.get(); }
   void Fail(IoFault fault) { files_->plan().Set(std::move(fault)); }
   void Heal() { files_->plan().Clear(); }
+  void SetDeviceBytes(int64_t bytes) { files_->device_bytes = bytes; }
   int64_t failed() { return files_->plan().failed(); }  // since the last Fail
 
  private:

@@ -15,6 +15,7 @@ namespace {
 constexpr std::string_view kMarker = "HEADSTART_CACHE";
 constexpr std::string_view kNewMarker = "HEADSTART_CACHE.new";
 constexpr std::string_view kLock = "LOCK";
+constexpr std::string_view kCurrent = "CURRENT";  // RocksDB's: names the manifest, without which nothing is found
 constexpr std::string_view kTitle = "Headstart prefix cache, format ";
 
 // One line that people can read and its checksum: "Headstart prefix cache, format 1\n<16 hexadecimal digits>\n".
@@ -42,15 +43,23 @@ bool IsInUse(const rocksdb::Status& status) {
          text.find("While lock file") != std::string::npos;
 }
 
+absl::Status SyncDirectory(rocksdb::Env& env, const std::string& path) {
+  std::unique_ptr<rocksdb::Directory> directory;
+  rocksdb::Status status = env.NewDirectory(path, &directory);
+  if (status.ok()) status = directory->Fsync();
+  return FromRocks(status, fmt::format("cannot sync {}", path));
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<CacheDirectory>> CacheDirectory::Claim(rocksdb::Env& env, const std::string& path) {
   const absl::Status created = FromRocks(env.CreateDirIfMissing(path), fmt::format("cannot create {}", path));
   if (!created.ok()) return created;
   std::unique_ptr<CacheDirectory> directory(new CacheDirectory(env, path));
-  for (const auto step : {&CacheDirectory::Lock, &CacheDirectory::ReadMarker}) {
-    if (absl::Status status = ((*directory).*step)(); !status.ok()) return status;
-  }
+  if (absl::Status status = directory->Lock(); !status.ok()) return status;
+  directory->unread_ = directory->is_new_ ? directory->WriteMarker() : directory->ReadMarker();
+  const bool refused = directory->is_new_ || absl::IsFailedPrecondition(directory->unread_);
+  if (refused && !directory->unread_.ok()) return directory->unread_;
   return directory;
 }
 
@@ -78,11 +87,12 @@ absl::Status CacheDirectory::Lock() {
 }
 
 // Ours: with our marker, or with nothing in it but what a first start leaves before it has written the marker.
-absl::Status CacheDirectory::CheckOurs() const {
+absl::Status CacheDirectory::CheckOurs() {
   std::vector<std::string> names;
   const rocksdb::Status status = env_.GetChildren(path_, &names);
   if (!status.ok()) return FromRocks(status, fmt::format("cannot list {}", path_));
-  if (std::find(names.begin(), names.end(), kMarker) != names.end()) return absl::OkStatus();
+  is_new_ = std::find(names.begin(), names.end(), kMarker) == names.end();
+  if (!is_new_) return absl::OkStatus();
   for (const std::string& name : names) {
     if (name == "." || name == ".." || name == kLock || name == kNewMarker || name == "lost+found") continue;
     return absl::FailedPreconditionError(
@@ -96,7 +106,6 @@ absl::Status CacheDirectory::ReadMarker() {
   const std::string path = fmt::format("{}/{}", path_, kMarker);
   std::string text;
   const rocksdb::Status status = rocksdb::ReadFileToString(&env_, path, &text);
-  if (status.IsPathNotFound() || status.IsNotFound()) return WriteMarker();
   if (!status.ok()) return FromRocks(status, fmt::format("cannot read {}", path));
   const std::optional<int> format = FormatOf(text);
   marker_damaged_ = !format.has_value();
@@ -105,6 +114,11 @@ absl::Status CacheDirectory::ReadMarker() {
       fmt::format("the cache directory {} has format {} and this program reads up to {}: use the newer program that "
                   "wrote it, or delete the directory to start with an empty cache",
                   path_, *format, kDirectoryFormat));
+}
+
+absl::Status CacheDirectory::Confirm() {
+  if (!unread_.ok()) unread_ = ReadMarker();
+  return unread_;
 }
 
 // By a rename, so that at no moment there is half a marker.
@@ -130,12 +144,33 @@ absl::Status CacheDirectory::Clear(const std::string& database) const {
   const rocksdb::Status listed = env_.GetChildren(database, &names);
   if (listed.IsNotFound() || listed.IsPathNotFound()) return absl::OkStatus();
   if (!listed.ok()) return FromRocks(listed, fmt::format("cannot list {}", database));
+  const auto current = std::find(names.begin(), names.end(), kCurrent);
+  if (current != names.end()) {
+    if (absl::Status status = Delete(database, kCurrent); !status.ok()) return status;
+    names.erase(current);
+  }
+  if (absl::Status status = SyncDirectory(env_, database); !status.ok()) return status;
   for (const std::string& name : names) {
     if (name == "." || name == "..") continue;
-    const rocksdb::Status deleted = env_.DeleteFile(fmt::format("{}/{}", database, name));
-    if (!deleted.ok()) return FromRocks(deleted, fmt::format("cannot delete {}/{}", database, name));
+    if (absl::Status status = Delete(database, name); !status.ok()) return status;
   }
   return absl::OkStatus();
+}
+
+absl::Status CacheDirectory::Delete(const std::string& database, std::string_view name) const {
+  const std::string path = fmt::format("{}/{}", database, name);
+  return FromRocks(env_.DeleteFile(path), fmt::format("cannot delete {}", path));
+}
+
+bool CacheDirectory::HasDatabase(const std::string& database) const {
+  const rocksdb::Status found = env_.FileExists(fmt::format("{}/{}", database, kCurrent));
+  return !found.IsNotFound() && !found.IsPathNotFound();
+}
+
+std::optional<int64_t> CacheDirectory::FreeBytes() const {
+  uint64_t bytes = 0;
+  if (!env_.GetFreeSpace(path_, &bytes).ok()) return std::nullopt;
+  return static_cast<int64_t>(bytes);
 }
 
 CacheDirectory::Sizes CacheDirectory::FileSizes() const {

@@ -1,6 +1,7 @@
 #include "prefix_store/tier/internal/disk_space.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "prefix_store/tier/internal/rocks_status.h"
@@ -11,6 +12,9 @@ namespace headstart::internal {
 namespace {
 
 constexpr std::string_view kMerging = "cannot compact the disk tier";
+
+// Left free on the device: what opening the database and some thousand removals take.
+constexpr int64_t kLeftFree = 512 << 10;
 
 rocksdb::CompactRangeOptions MergeOptions() {
   rocksdb::CompactRangeOptions options;
@@ -30,6 +34,7 @@ absl::Status Compact(BlockDatabase& database, rocksdb::ColumnFamilyHandle* famil
 
 absl::StatusOr<bool> DiskSpace::MakeRoom(BlockDatabase& database, int64_t bytes) {
   if (Fits(bytes)) return true;
+  if (!DeviceTakes(directory_.FileSizes().logs)) return false;
   if (absl::Status status = FromRocks(database.Flush(), "cannot flush the disk tier"); !status.ok()) return status;
   if (Fits(bytes)) return true;
   if (garbage_) {
@@ -38,7 +43,7 @@ absl::StatusOr<bool> DiskSpace::MakeRoom(BlockDatabase& database, int64_t bytes)
   }
   while (!Fits(bytes)) {
     const Choice choice = Oldest(database);
-    if (choice.garbage_bytes == 0) return false;
+    if (choice.garbage_bytes == 0 || !DeviceTakes(choice.live_bytes)) return false;
     if (absl::Status status = Collect(database, choice); !status.ok()) return status;
   }
   return true;
@@ -46,7 +51,13 @@ absl::StatusOr<bool> DiskSpace::MakeRoom(BlockDatabase& database, int64_t bytes)
 
 bool DiskSpace::Fits(int64_t bytes) const {
   const CacheDirectory::Sizes sizes = directory_.FileSizes();
-  return sizes.all + sizes.logs + 2 * bytes + plan_.collect_bytes <= plan_.capacity_bytes;
+  return sizes.all + sizes.logs + 2 * bytes + plan_.collect_bytes <= plan_.capacity_bytes &&
+         DeviceTakes(sizes.logs + 2 * bytes);
+}
+
+bool DiskSpace::DeviceTakes(int64_t bytes) const {
+  const std::optional<int64_t> free = directory_.FreeBytes();
+  return !free || bytes + kLeftFree <= *free;
 }
 
 absl::Status DiskSpace::Merge(BlockDatabase& database) {
@@ -64,7 +75,8 @@ DiskSpace::Choice DiskSpace::Oldest(BlockDatabase& database) const {
   std::vector<rocksdb::BlobMetaData>& files = family.blob_files;
   std::sort(files.begin(), files.end(),
             [](const auto& a, const auto& b) { return a.blob_file_number < b.blob_file_number; });
-  const int64_t room = std::max(plan_.capacity_bytes - directory_.FileSizes().all, plan_.collect_bytes);
+  const int64_t under_cap = std::max(plan_.capacity_bytes - directory_.FileSizes().all, plan_.collect_bytes);
+  const int64_t room = std::min(under_cap, directory_.FreeBytes().value_or(under_cap) - kLeftFree);
   Choice choice;
   for (size_t i = 0; i < files.size(); ++i) {
     const int64_t garbage = static_cast<int64_t>(files[i].garbage_blob_bytes);

@@ -1,11 +1,13 @@
-// DiskSpace: keeps the files of the block database under their cap. Before a batch is written it is asked for room;
-// what it cannot make room for is refused.
+// DiskSpace: keeps the files of the block database under their cap, and within what the device has room for. Before a
+// batch is written it is asked for room; what it cannot make room for is refused.
 //
 // Room for a batch: its bytes go to the log now and to a blob file when the log is flushed, before the log goes; what
 // is in the log already has the second half before it. In order of what they cost, room comes from
 //   1. flushing, which lets the log go;
 //   2. merging tables, which finds out what is garbage and deletes files that are nothing else;
 //   3. rewriting the live blocks of the oldest blob files, as many at a time as the space that is left can take.
+// None of them is begun that the device has no room for: a log that cannot be flushed, because it took the room that
+// flushing needs, would hold a small device for good. A little room is always left: removals need it.
 //
 // Thread-safety: one thread at a time (the tier's writer).
 // Ownership: the directory outlives it.
@@ -46,6 +48,7 @@ class DiskSpace {
   };
 
   bool Fits(int64_t bytes) const;
+  bool DeviceTakes(int64_t bytes) const;
   absl::Status Merge(BlockDatabase& database);
   Choice Oldest(BlockDatabase& database) const;
   absl::Status Collect(BlockDatabase& database, const Choice& choice);

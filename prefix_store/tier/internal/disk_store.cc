@@ -11,13 +11,6 @@
 #include "rocksdb/slice.h"
 
 namespace headstart::internal {
-namespace {
-
-absl::Status Closed() {
-  return absl::UnavailableError("the disk tier's database is closed after a failure, until a probe opens it again");
-}
-
-}  // namespace
 
 DiskStore::DiskStore(const DiskTierOptions& options, const SpacePlan& plan, std::unique_ptr<CacheDirectory> directory,
                      std::unique_ptr<NamedRecords> names)
@@ -33,13 +26,22 @@ DiskStore::~DiskStore() {
 }
 
 absl::Status DiskStore::Start() {
-  absl::StatusOr<std::unique_ptr<BlockDatabase>> database =
-      directory_->marker_damaged() ? StartEmpty("its marker file is damaged") : OpenDatabase();
-  if (!database.ok()) return database.status();
-  const bool foreign = HasForeignRecords(**database, options_.fingerprint);
-  database_.Replace([&] { return *std::move(database); });
-  if (foreign) cleaner_ = std::thread([this] { Clean(); });
+  MutexLock lock(mutex_);
+  failure_ =
+      database_.Replace(absl::UnavailableError("the disk tier is being opened"), [&] { return OpenAsFarAsPossible(); });
+  if (!failure_.ok()) return directory_->is_new() ? failure_ : absl::OkStatus();
+  if (FindForeign()) cleaner_ = std::thread([this] { Clean(); });
   return absl::OkStatus();
+}
+
+// For writing, else for reading, else not at all.
+SharedDatabase::Replacement DiskStore::OpenAsFarAsPossible() {
+  if (absl::Status status = directory_->Confirm(); !status.ok()) return {status, nullptr};
+  absl::StatusOr<std::unique_ptr<BlockDatabase>> opened =
+      directory_->marker_damaged() ? StartEmpty("its marker file is damaged") : OpenDatabase();
+  if (opened.ok()) return {absl::OkStatus(), *std::move(opened)};
+  if (directory_->marker_damaged()) return {opened.status(), nullptr};
+  return {opened.status(), BlockDatabase::Open(Settings(), BlockDatabase::Access::kReadOnly).database};
 }
 
 DatabaseSettings DiskStore::Settings() const {
@@ -54,6 +56,9 @@ DatabaseSettings DiskStore::Settings() const {
 }
 
 absl::StatusOr<std::unique_ptr<BlockDatabase>> DiskStore::OpenDatabase() {
+  if (!directory_->HasDatabase(directory_->blocks())) {
+    if (absl::Status status = directory_->Clear(directory_->blocks()); !status.ok()) return status;
+  }
   BlockDatabase::Opened opened = BlockDatabase::Open(Settings(), BlockDatabase::Access::kReadWrite);
   if (opened.status.ok()) return std::move(opened.database);
   if (IsDamage(opened.status)) return StartEmpty(opened.status.ToString());
@@ -71,15 +76,24 @@ absl::StatusOr<std::unique_ptr<BlockDatabase>> DiskStore::StartEmpty(std::string
   return FromRocks(opened.status, fmt::format("cannot start a disk tier in {}", directory_->path()));
 }
 
+// Whether there are any; true once at most.
+bool DiskStore::FindForeign() {
+  if (std::exchange(looked_for_foreign_, true)) return false;
+  const auto use = database_.Take();
+  return use.ok() && HasForeignRecords(**use, options_.fingerprint);
+}
+
 void DiskStore::Clean() {
+  MutexLock lock(mutex_);
+  CleanNow();
+}
+
+void DiskStore::CleanNow() {
   absl::StatusOr<int64_t> removed = 0;
-  {
-    MutexLock lock(mutex_);
-    Change([&](BlockDatabase& database) {
-      removed = RemoveForeignRecords(database, options_.fingerprint, stopping_);
-      return removed.status();
-    }).IgnoreError();  // it is in `removed`
-  }
+  Change([&](BlockDatabase& database) {
+    removed = RemoveForeignRecords(database, options_.fingerprint, stopping_);
+    return removed.status();
+  }).IgnoreError();  // it is in `removed`
   if (!removed.ok()) return Say(DiskEventSeverity::kWarning, std::string(removed.status().message()));
   counters_.foreign_records.fetch_add(*removed);
   Say(DiskEventSeverity::kInfo, fmt::format("removed {} blocks of other models or layouts from disk", *removed));
@@ -94,9 +108,10 @@ void DiskStore::WaitForCleaning() {
 std::vector<absl::Status> DiskStore::Read(std::span<const BlockPlace> places,
                                           absl::FunctionRef<void(size_t index, const BlockBytes&)> sink) {
   std::vector<absl::Status> statuses(places.size());
-  const SharedDatabase::Use use = database_.Take();
+  const auto use = database_.Take();
   for (size_t i = 0; i < places.size(); ++i) {
-    statuses[i] = use ? ReadOne(*use, places[i].key, [&](const BlockBytes& bytes) { sink(i, bytes); }) : Closed();
+    statuses[i] = use.status();
+    if (use.ok()) statuses[i] = ReadOne(**use, places[i].key, [&](const BlockBytes& bytes) { sink(i, bytes); });
     CountRead(statuses[i]);
   }
   return statuses;
@@ -128,23 +143,24 @@ void DiskStore::CountRead(const absl::Status& read) {
 }
 
 absl::StatusOr<VerifyReport> DiskStore::Verify(absl::FunctionRef<void(std::string_view raw_key, const BadBlock&)> bad) {
-  const SharedDatabase::Use use = database_.Take();
-  if (!use) return Closed();
-  return VerifyBlocks(*use, options_.fingerprint, bad);
+  const auto use = database_.Take();
+  if (!use.ok()) return use.status();
+  return VerifyBlocks(**use, options_.fingerprint, bad);
 }
 
 absl::Status DiskStore::Recover(absl::FunctionRef<bool(const PrefixKey&, const BlockMeta&)> visit) {
   std::vector<std::string> bad;
   if (absl::Status status = Scan(visit, bad); !status.ok()) return status;
   MutexLock lock(mutex_);
+  if (!failure_.ok()) return absl::OkStatus();  // they are found again by whoever can remove them
   return RemoveBadRecords(bad);
 }
 
 absl::Status DiskStore::Scan(absl::FunctionRef<bool(const PrefixKey&, const BlockMeta&)> visit,
                              std::vector<std::string>& bad) {
-  const SharedDatabase::Use use = database_.Take();
-  if (!use) return Closed();
-  RecordScan scan(*use, {.fingerprint = options_.fingerprint, .block_bytes = options_.block_bytes});
+  const auto use = database_.Take();
+  if (!use.ok()) return use.status();
+  RecordScan scan(**use, {.fingerprint = options_.fingerprint, .block_bytes = options_.block_bytes});
   for (; scan.Valid(); scan.Next()) {
     if (!scan.status().ok()) {
       bad.emplace_back(scan.raw_key());
@@ -166,6 +182,7 @@ void DiskStore::VisitCounters(absl::FunctionRef<void(std::string_view name, int6
   visit("bad_records", counters_.bad_records.load());
   visit("foreign_records", counters_.foreign_records.load());
   visit("cleared", counters_.cleared.load());
+  visit("emptied", counters_.emptied.load());
   visit("reopened", counters_.reopened.load());
   visit("collections", space_.collections());
   visit("rewritten_bytes", space_.rewritten_bytes());

@@ -38,7 +38,9 @@ class DiskStore {
             std::unique_ptr<NamedRecords> names);
   ~DiskStore();
 
-  // Opens the database, empty when there is none or it is damaged. To be called once, first.
+  // Opens the database, empty when there is none or it is damaged. One that cannot be opened now, in a directory that
+  // is not new, is no error: it is read as far as possible, and opened for writing by a probe. To be called once,
+  // first.
   absl::Status Start();
 
   const SpacePlan& plan() const { return plan_; }
@@ -53,6 +55,7 @@ class DiskStore {
 
   std::unique_ptr<TierWriter> NewWriter();
   absl::Status Remove(std::span<const BlockPlace> places);
+  absl::Status Clear();
   absl::Status Sync();
   absl::Status Probe();
   void WaitForCleaning();
@@ -71,6 +74,7 @@ class DiskStore {
     std::atomic<int64_t> bad_records = 0;      // removed by Recover or after damage
     std::atomic<int64_t> foreign_records = 0;  // of other fingerprints, removed
     std::atomic<int64_t> cleared = 0;          // times that damage left nothing to keep
+    std::atomic<int64_t> emptied = 0;          // times that Clear was asked for, and done
     std::atomic<int64_t> reopened = 0;
   };
 
@@ -81,7 +85,10 @@ class DiskStore {
   DatabaseSettings Settings() const;
   absl::StatusOr<std::unique_ptr<BlockDatabase>> OpenDatabase();
   absl::StatusOr<std::unique_ptr<BlockDatabase>> StartEmpty(std::string_view why);
-  void Clean();
+  SharedDatabase::Replacement OpenAsFarAsPossible();
+  bool FindForeign() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Clean() ABSL_LOCKS_EXCLUDED(mutex_);
+  void CleanNow() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   absl::Status ReadOne(BlockDatabase& database, const PrefixKey& key, absl::FunctionRef<void(const BlockBytes&)> sink);
   void CountRead(const absl::Status& status);
@@ -102,7 +109,7 @@ class DiskStore {
   const SpacePlan plan_;
   const std::unique_ptr<CacheDirectory> directory_;
   const std::unique_ptr<NamedRecords> names_;
-  SharedDatabase database_{nullptr};
+  SharedDatabase database_;
   Counters counters_;
 
   Mutex mutex_;
@@ -110,6 +117,10 @@ class DiskStore {
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);  // why nothing is changed until a probe
   // A compaction met damage: blocks are to be read through before the next one.
   bool suspect_ ABSL_GUARDED_BY(mutex_) = false;
+  // Records of other fingerprints were looked for, which takes a database that can be written to.
+  bool looked_for_foreign_ ABSL_GUARDED_BY(mutex_) = false;
+  // Of the batch that could not be written last; none yet: 0.
+  int64_t refused_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 
   std::atomic<bool> stopping_ = false;
   std::thread cleaner_;

@@ -16,9 +16,8 @@ constexpr std::string_view kWriting = "cannot write to the disk tier";
 constexpr std::string_view kRemoving = "cannot remove blocks from the disk tier";
 constexpr std::string_view kSyncing = "cannot sync the disk tier";
 
-absl::Status Closed() {
-  return absl::UnavailableError("the disk tier's database is closed after a failure, until a probe opens it again");
-}
+// Room that a probe asks for when no batch was refused: as much as its test file took.
+constexpr int64_t kProbeBytes = 1 << 20;
 
 rocksdb::Status AddRemovals(BlockDatabase& database, std::span<const std::string> raw_keys,
                             rocksdb::WriteBatch& batch) {
@@ -40,14 +39,14 @@ class DiskStore::Writer final : public TierWriter {
   explicit Writer(DiskStore& store) : store_(store), batch_(static_cast<size_t>(store.plan_.batch_bytes)) {}
 
   void Add(const BlockPlace& place, const BlockMeta& meta, const BlockBytes& bytes) override {
-    const SharedDatabase::Use use = store_.database_.Take();
-    if (!use) {
-      status_ = Closed();
+    const auto use = store_.database_.Take();
+    if (!use.ok()) {
+      status_ = use.status();
       return;
     }
     ++blocks_;
-    AddBytes(*use, place.key, bytes);
-    AddRecord(*use, place.key, {meta, bytes.checksum, static_cast<uint32_t>(bytes.bytes.size())});
+    AddBytes(**use, place.key, bytes);
+    AddRecord(**use, place.key, {meta, bytes.checksum, static_cast<uint32_t>(bytes.bytes.size())});
   }
 
   absl::Status Commit() override {
@@ -83,8 +82,10 @@ class DiskStore::Writer final : public TierWriter {
 absl::Status DiskStore::Write(rocksdb::WriteBatch& batch, int64_t blocks) {
   if (blocks == 0) return absl::OkStatus();
   MutexLock lock(mutex_);
-  absl::Status status = MakeRoom(static_cast<int64_t>(batch.GetDataSize()));
+  const int64_t bytes = static_cast<int64_t>(batch.GetDataSize());
+  absl::Status status = MakeRoom(bytes);
   if (status.ok()) status = WriteBatch(batch, kWriting);
+  if (!status.ok()) refused_bytes_ = bytes;
   (status.ok() ? counters_.written_blocks : counters_.failed_writes).fetch_add(blocks);
   return status;
 }
@@ -103,8 +104,10 @@ absl::Status DiskStore::MakeRoom(int64_t bytes) {
   suspect_ = suspect_ || damage;
   if (!status.ok() || fits) return status;
   return absl::ResourceExhaustedError(fmt::format(
-      "{} bytes more do not fit the disk tier: its files take {} of {} bytes, and no garbage is left in them", bytes,
-      directory_->FileSizes().all, plan_.capacity_bytes));
+      "{} bytes more do not fit the disk tier in {}: its files take {} of {} bytes, the device has {} free, "
+      "and no garbage is left that could be collected",
+      bytes, directory_->path(), directory_->FileSizes().all, plan_.capacity_bytes,
+      directory_->FreeBytes().value_or(0)));
 }
 
 absl::Status DiskStore::WriteBatch(rocksdb::WriteBatch& batch, std::string_view what) {
@@ -115,11 +118,10 @@ absl::Status DiskStore::WriteBatch(rocksdb::WriteBatch& batch, std::string_view 
 // touched again: after a failure nothing is, until a probe opens the database anew.
 absl::Status DiskStore::Change(absl::FunctionRef<absl::Status(BlockDatabase&)> change) {
   if (!failure_.ok()) return failure_;
-  const SharedDatabase::Use use = database_.Take();
-  if (!use) return Closed();
-  absl::Status status = change(*use);
-  failure_ = status;
-  return status;
+  const auto use = database_.Take();
+  if (!use.ok()) return use.status();
+  failure_ = change(**use);
+  return failure_;
 }
 
 absl::Status DiskStore::Remove(std::span<const BlockPlace> places) {
@@ -153,6 +155,22 @@ absl::Status DiskStore::RemoveBadRecords(std::span<const std::string> raw_keys) 
   return RemoveRecords(raw_keys);
 }
 
+// Reads find nothing meanwhile, which is the truth of whatever can be asked for. A database that cannot be opened anew
+// afterwards is empty all the same: that shows when it is written to.
+absl::Status DiskStore::Clear() {
+  MutexLock lock(mutex_);
+  absl::Status status = directory_->Confirm();
+  if (!status.ok()) return status;
+  failure_ = database_.Replace(absl::NotFoundError("the disk tier is being cleared"), [&] {
+    status = directory_->Clear(directory_->blocks());
+    return OpenAsFarAsPossible();
+  });
+  if (!status.ok()) return status;
+  suspect_ = false;
+  counters_.emptied.fetch_add(1);
+  return absl::OkStatus();
+}
+
 absl::Status DiskStore::Sync() {
   MutexLock lock(mutex_);
   return Change([&](BlockDatabase& database) { return FromRocks(database.db().SyncWAL(), kSyncing); });
@@ -162,32 +180,28 @@ absl::Status DiskStore::Sync() {
 
 // Whether the device works is tried beside the database first, which goes on serving reads as long as it does not.
 absl::Status DiskStore::Probe() {
+  MutexLock lock(mutex_);
+  if (absl::Status status = directory_->Confirm(); !status.ok()) return status;
   if (absl::Status status = directory_->TryToWrite(); !status.ok()) return status;
   if (absl::Status status = names_->Probe(); !status.ok()) return status;
-  MutexLock lock(mutex_);
   if (absl::Status status = Revive(); !status.ok()) return status;
   if (absl::Status status = RemoveSuspects(); !status.ok()) return status;
-  return MakeRoom(plan_.batch_bytes);
+  return MakeRoom(refused_bytes_ > 0 ? refused_bytes_ : kProbeBytes);
 }
 
 // Flushing waits for what runs in the background and shows whether it failed.
 bool DiskStore::IsOpenAndWell() {
-  const SharedDatabase::Use use = database_.Take();
-  return use && !use->failed() && use->Flush().ok();
+  const auto use = database_.Take();
+  return use.ok() && !(*use)->failed() && (*use)->Flush().ok();
 }
 
 // Opens the database anew when it failed or is not there. When that fails too it is opened for reading alone.
 absl::Status DiskStore::Revive() {
   if (failure_.ok() && IsOpenAndWell()) return absl::OkStatus();
-  absl::Status status;
-  database_.Replace([&] {
-    absl::StatusOr<std::unique_ptr<BlockDatabase>> opened = OpenDatabase();
-    status = opened.status();
-    if (opened.ok()) return *std::move(opened);
-    return BlockDatabase::Open(Settings(), BlockDatabase::Access::kReadOnly).database;
-  });
-  failure_ = status;
-  if (!status.ok()) return status;
+  failure_ = database_.Replace(absl::UnavailableError("the disk tier's database is being opened anew"),
+                               [&] { return OpenAsFarAsPossible(); });
+  if (!failure_.ok()) return failure_;
+  if (FindForeign()) CleanNow();
   counters_.reopened.fetch_add(1);
   Say(DiskEventSeverity::kInfo, fmt::format("opened the disk tier in {} again", directory_->path()));
   return absl::OkStatus();

@@ -31,16 +31,17 @@ struct Opened {
   std::unique_ptr<rocksdb::DB> db;
 };
 
-Opened TryOpen(const rocksdb::Options& options, const std::string& path) {
+Opened TryOpen(const rocksdb::Options& options, const std::string& path, bool read_only = false) {
   rocksdb::DB* raw = nullptr;
-  rocksdb::Status status = rocksdb::DB::Open(options, path, &raw);
+  rocksdb::Status status =
+      read_only ? rocksdb::DB::OpenForReadOnly(options, path, &raw) : rocksdb::DB::Open(options, path, &raw);
   std::unique_ptr<rocksdb::DB> db(raw);
   if (status.ok()) status = db->VerifyChecksum();
   if (!status.ok()) db.reset();
   return {status, std::move(db)};
 }
 
-// As it is, else repaired, else empty.
+// As it is, else repaired, else empty. A repair that the device failed says nothing of the records.
 Opened OpenOrRepair(const rocksdb::Options& options, const CacheDirectory& directory,
                     const std::function<void(std::string_view)>& on_damage) {
   const std::string path = directory.names();
@@ -48,7 +49,9 @@ Opened OpenOrRepair(const rocksdb::Options& options, const CacheDirectory& direc
   if (opened.status.ok() || !IsDamage(opened.status)) return opened;
   on_damage(fmt::format("{} is damaged and will be repaired, which may lose the last named records: {}", path,
                         opened.status.ToString()));
-  if (rocksdb::RepairDB(path, options).ok()) opened = TryOpen(options, path);
+  const rocksdb::Status repaired = rocksdb::RepairDB(path, options);
+  if (!repaired.ok() && !IsDamage(repaired)) return {repaired, nullptr};
+  if (repaired.ok()) opened = TryOpen(options, path);
   if (opened.status.ok() || !IsDamage(opened.status)) return opened;
   on_damage(fmt::format("{} cannot be repaired: its named records are lost: {}", path, opened.status.ToString()));
   if (!directory.Clear(path).ok()) return opened;
@@ -63,11 +66,13 @@ rocksdb::WriteOptions Synced() {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<NamedRecords>> NamedRecords::Open(const CacheDirectory& directory, rocksdb::Env& env,
+absl::StatusOr<std::unique_ptr<NamedRecords>> NamedRecords::Open(CacheDirectory& directory, rocksdb::Env& env,
                                                                  std::function<void(std::string_view)> on_damage) {
   std::unique_ptr<NamedRecords> names(new NamedRecords(directory, env, std::move(on_damage)));
   MutexLock lock(names->mutex_);
-  if (absl::Status status = names->OpenDatabase(); !status.ok()) return status;
+  names->failure_ = directory.Confirm();
+  if (!names->failure_.ok()) return names;
+  if (absl::Status status = names->OpenDatabase(); !status.ok() && directory.is_new()) return status;
   return names;
 }
 
@@ -76,7 +81,13 @@ absl::Status NamedRecords::OpenDatabase() {
   Opened opened = OpenOrRepair(NamesOptions(env_), directory_, on_damage_);
   db_ = std::move(opened.db);
   failure_ = FromRocks(opened.status, fmt::format("cannot open {}", directory_.names()));
+  if (!failure_.ok()) OpenForReading();
   return failure_;
+}
+
+void NamedRecords::OpenForReading() {
+  rocksdb::Options options = NamesOptions(env_);
+  db_ = TryOpen(options, directory_.names(), /*read_only=*/true).db;
 }
 
 // As with blocks (disk_store.h), what failed is not touched again before it is opened anew.

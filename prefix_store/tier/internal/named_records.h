@@ -26,8 +26,10 @@ namespace headstart::internal {
 
 class NamedRecords {
  public:
-  // What is damaged is repaired, and what cannot be is dropped with a line to `on_damage`.
-  static absl::StatusOr<std::unique_ptr<NamedRecords>> Open(const CacheDirectory& directory, rocksdb::Env& env,
+  // What is damaged is repaired, and what cannot be is dropped with a line to `on_damage`. Of a directory that is not
+  // new, what cannot be opened for lack of space is opened for reading; what cannot be opened at all is closed. Writes,
+  // or all, then fail until Probe returns OK.
+  static absl::StatusOr<std::unique_ptr<NamedRecords>> Open(CacheDirectory& directory, rocksdb::Env& env,
                                                             std::function<void(std::string_view)> on_damage);
 
   // After a write that failed, writes fail until Probe returns OK.
@@ -45,6 +47,7 @@ class NamedRecords {
       : directory_(directory), env_(env), on_damage_(std::move(on_damage)) {}
 
   absl::Status OpenDatabase() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void OpenForReading() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Change(std::string_view what, absl::FunctionRef<rocksdb::Status(rocksdb::DB&)> change);
 
   const CacheDirectory& directory_;

@@ -2,7 +2,9 @@
 //
 // Thread-safety: Take from any thread; Replace from one at a time.
 //
-//   if (auto use = shared.Take()) use->db().Get(...);      // false: there is none now
+//   auto use = shared.Take();
+//   if (!use.ok()) return use.status();      // there is none now, and why
+//   (*use)->db().Get(...);
 
 #ifndef HEADSTART_PREFIX_STORE_TIER_INTERNAL_SHARED_DATABASE_H_
 #define HEADSTART_PREFIX_STORE_TIER_INTERNAL_SHARED_DATABASE_H_
@@ -13,6 +15,8 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "prefix_store/mutex.h"
 #include "prefix_store/tier/internal/block_database.h"
 
@@ -28,7 +32,6 @@ class SharedDatabase {
     ~Use() {
       if (database_ != nullptr) owner_.Drop();
     }
-    explicit operator bool() const { return database_ != nullptr; }
     BlockDatabase& operator*() const { return *database_; }
     BlockDatabase* operator->() const { return database_; }
 
@@ -39,25 +42,35 @@ class SharedDatabase {
     BlockDatabase* database_;
   };
 
-  explicit SharedDatabase(std::unique_ptr<BlockDatabase> database) : database_(std::move(database)) {}
+  // What is to take the place of a database: one that may be written to when the status is OK, else one for reading or
+  // none at all.
+  struct Replacement {
+    absl::Status status;
+    std::unique_ptr<BlockDatabase> database;
+  };
 
-  Use Take() {
+  absl::StatusOr<Use> Take() {
     MutexLock lock(mutex_);
-    if (database_ != nullptr) ++users_;
+    if (database_ == nullptr) return why_none_;
+    ++users_;
     return Use(*this, database_.get());
   }
 
-  // Closes the database once nobody uses it and puts what `open` returns in its place; until then there is none.
-  void Replace(absl::FunctionRef<std::unique_ptr<BlockDatabase>()> open) {
-    TakeOut().reset();
-    std::unique_ptr<BlockDatabase> fresh = open();
+  // Closes the database once nobody uses it and puts what `open` returns in its place; until then there is none, and
+  // `meanwhile` says why. Returns the replacement's status.
+  absl::Status Replace(absl::Status meanwhile, absl::FunctionRef<Replacement()> open) {
+    TakeOut(std::move(meanwhile)).reset();
+    Replacement fresh = open();
     MutexLock lock(mutex_);
-    database_ = std::move(fresh);
+    database_ = std::move(fresh.database);
+    why_none_ = std::move(fresh.status);
+    return why_none_;
   }
 
  private:
-  std::unique_ptr<BlockDatabase> TakeOut() {
+  std::unique_ptr<BlockDatabase> TakeOut(absl::Status meanwhile) {
     MutexLock lock(mutex_);
+    why_none_ = std::move(meanwhile);
     std::unique_ptr<BlockDatabase> old = std::move(database_);
     while (users_ > 0) mutex_.Wait();
     return old;
@@ -71,6 +84,7 @@ class SharedDatabase {
 
   Mutex mutex_;
   std::unique_ptr<BlockDatabase> database_ ABSL_GUARDED_BY(mutex_);
+  absl::Status why_none_ ABSL_GUARDED_BY(mutex_) = absl::UnavailableError("the disk tier's database is not open yet");
   int users_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 

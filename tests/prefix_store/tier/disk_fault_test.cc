@@ -1,7 +1,9 @@
 // Devices that fail: D4, at every operation of the file system.
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -76,6 +78,12 @@ class DiskFaultTest : public DiskTest {
     all_hit_ = all_hit_ && hit;
   }
 
+  int NamedRecords() {
+    int named = 0;
+    EXPECT_OK(tier_->ForEachNamed([&](std::string_view, std::string_view) { ++named; }));
+    return named;
+  }
+
   FaultyFileSystem files_;
   int sequences_ = 0;
   bool some_hit_ = false;
@@ -143,31 +151,153 @@ TEST_F(DiskFaultTest, ADeviceErrorOnReadingIsAShorterHitForNow) {
   EXPECT_OK(Store(*tier_, Chain(3, 5000)));
 }
 
-// A device that fails is no damage: nothing may be cleared for it.
-TEST_F(DiskFaultTest, OpeningOnAFailingDeviceFailsOrWorksAndLosesNothing) {
+// A device that fails or is full is no damage: nothing may be cleared for it, and the tier starts all the same.
+TEST_F(DiskFaultTest, StartsOnADeviceThatFailsAndComesBackWithAllOfIt) {
   Open();
   const std::vector<TestBlock> chain = Chain(100);
   ASSERT_OK(Store(*tier_, chain));
   ASSERT_OK(tier_->PutNamed("pin", "kept"));
   Reopen();
   Close();
-  for (const IoOperation operation : {IoOperation::kRead, IoOperation::kWrite, IoOperation::kSync}) {
-    for (int64_t n = 0; n < 40; ++n) {
+  for (const auto& [operation, error] :
+       {std::pair(IoOperation::kRead, DeviceError()), std::pair(IoOperation::kWrite, DeviceError()),
+        std::pair(IoOperation::kWrite, NoSpaceLeft()), std::pair(IoOperation::kSync, DeviceError())}) {
+    for (int64_t n = 0; n < 30; ++n) {
       SCOPED_TRACE("operation " + std::to_string(static_cast<int>(operation)) + " after " + std::to_string(n));
-      files_.Fail({.operation = operation, .after = n, .ending = ""});
-      if (const absl::Status status = TryOpen(); !status.ok()) {
-        EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
-      }
-      Close();
-      files_.Heal();
+      files_.Fail({.operation = operation, .after = n, .ending = "", .error = error});
       Open();
+      ASSERT_GE(ReadableBlocks(*tier_, chain), 0);
+      files_.Heal();
+      ASSERT_OK(tier_->Probe());
       ASSERT_EQ(ReadableBlocks(*tier_, chain), 100);
       ASSERT_THAT(Recovered(), SizeIs(100));
-      int named = 0;
-      ASSERT_OK(tier_->ForEachNamed([&](std::string_view, std::string_view) { ++named; }));
-      ASSERT_EQ(named, 1);
+      ASSERT_EQ(NamedRecords(), 1);
+      ASSERT_OK(Store(*tier_, Chain(1, 5000)));
+      ASSERT_OK(tier_->Remove(PlacesOf(Chain(1, 5000))));
+      ASSERT_EQ(Counter(*tier_, "cleared"), 0);
       Close();
     }
+  }
+}
+
+TEST_F(DiskFaultTest, AFullDeviceIsReadFromTheStartAndWrittenOnceThereIsRoom) {
+  Open();
+  const std::vector<TestBlock> chain = Chain(50);
+  ASSERT_OK(Store(*tier_, chain));
+  ASSERT_OK(tier_->PutNamed("pin", "kept"));
+  Close();
+  files_.Fail({.operation = IoOperation::kWrite, .ending = "", .error = NoSpaceLeft()});
+  Open();
+  EXPECT_EQ(ReadableBlocks(*tier_, chain), 50);
+  EXPECT_THAT(Recovered(), SizeIs(50));
+  EXPECT_EQ(NamedRecords(), 1);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_THAT(tier_->Sync(), StatusIs(absl::StatusCode::kResourceExhausted, ::testing::HasSubstr(directory_)));
+    EXPECT_THAT(Store(*tier_, Chain(5, 5000)), StatusIs(absl::StatusCode::kResourceExhausted, _));
+    EXPECT_THAT(tier_->PutNamed("b", "2"), StatusIs(absl::StatusCode::kResourceExhausted, _));
+    EXPECT_FALSE(tier_->Probe().ok());
+  }
+  EXPECT_EQ(ReadableBlocks(*tier_, chain), 50);
+  files_.Heal();
+  ASSERT_OK(tier_->Probe());
+  EXPECT_OK(Store(*tier_, Chain(5, 5000)));
+  EXPECT_OK(tier_->Sync());
+  EXPECT_OK(tier_->PutNamed("b", "2"));
+  Reopen();
+  EXPECT_EQ(ReadableBlocks(*tier_, chain), 50);
+  EXPECT_EQ(NamedRecords(), 2);
+}
+
+TEST_F(DiskFaultTest, RecordsOfOthersAreRemovedOnceTheDeviceWorks) {
+  Open();
+  ASSERT_OK(Store(*tier_, Chain(20)));
+  Close();
+  fingerprint_ = {5, 6};
+  files_.Fail({.operation = IoOperation::kWrite, .ending = "", .error = NoSpaceLeft()});
+  Open();
+  EXPECT_THAT(Recovered(), SizeIs(0));
+  files_.Heal();
+  ASSERT_OK(tier_->Probe());
+  EXPECT_EQ(Counter(*tier_, "foreign_records"), 20);
+}
+
+TEST_F(DiskFaultTest, ANewDirectoryOnAFullDeviceIsRefused) {
+  files_.Fail({.operation = IoOperation::kWrite, .ending = "", .error = NoSpaceLeft()});
+  EXPECT_THAT(TryOpen(), StatusIs(absl::StatusCode::kResourceExhausted, ::testing::HasSubstr(directory_)));
+  files_.Heal();
+  EXPECT_OK(TryOpen());
+}
+
+// A cap larger than the device: what is on it stays good, and it is never filled so far that nothing works any more.
+TEST_F(DiskFaultTest, TheLogLeavesASmallDeviceTheRoomToFlushIt) {
+  constexpr int64_t kDevice = 4 << 20;
+  capacity_bytes_ = int64_t{1} << 30;  // its log may be larger than the device
+  files_.SetDeviceBytes(kDevice);
+  Open();
+  std::vector<Batch> stored;
+  while (stored.empty() || stored.back().status.ok()) {
+    ASSERT_LT(stored.size(), 200);
+    stored.push_back(StoreBatches(1).front());
+    ASSERT_LT(tier_->used_bytes(), kDevice - (400 << 10));
+  }
+  EXPECT_EQ(stored.back().status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_GT(stored.size(), 40) << "most of it is used";
+  EXPECT_FALSE(tier_->Probe().ok()) << "there is no room for what was refused";
+  ASSERT_OK(tier_->Remove(PlacesOf(stored[0].blocks)));
+  EXPECT_OK(tier_->Sync());
+  stored.erase(stored.begin());
+  ExpectExactlyTheCommitted(stored);
+  Reopen();
+  ExpectExactlyTheCommitted(stored);
+  files_.SetDeviceBytes(2 * kDevice);
+  EXPECT_OK(tier_->Probe());
+  EXPECT_OK(Store(*tier_, Chain(10, 5000)));
+}
+
+TEST_F(DiskFaultTest, AFullDeviceCanBeCleared) {
+  Open();
+  const std::vector<Batch> stored = StoreBatches(12);
+  ASSERT_OK(tier_->PutNamed("pin", "kept"));
+  const int64_t used = tier_->used_bytes();
+  files_.Fail({.operation = IoOperation::kWrite, .ending = "", .error = NoSpaceLeft()});
+  EXPECT_FALSE(Store(*tier_, Chain(5)).ok());
+  ASSERT_OK(tier_->Clear());
+  for (const Batch& batch : stored) EXPECT_EQ(ReadableBlocks(*tier_, batch.blocks), 0);
+  EXPECT_LT(tier_->used_bytes(), used / 10);
+  Close();  // killed before there was room
+  Open();
+  files_.Heal();
+  ASSERT_OK(tier_->Probe());
+  EXPECT_THAT(Recovered(), SizeIs(0));
+  EXPECT_EQ(NamedRecords(), 1);
+  EXPECT_OK(Store(*tier_, Chain(5)));
+  Reopen();
+  EXPECT_EQ(ReadableBlocks(*tier_, Chain(5)), 5);
+}
+
+TEST_F(DiskFaultTest, AClearThatEndsHalfwayLosesAllOrNothing) {
+  for (int64_t n = 0; n < 6; ++n) {
+    SCOPED_TRACE("after " + std::to_string(n));
+    Open();
+    const std::vector<TestBlock> chain = Chain(300);
+    ASSERT_OK(Store(*tier_, chain));
+    Reopen();
+    ASSERT_OK(Store(*tier_, Chain(5, 5000)));  // in the log
+    files_.Fail({.operation = IoOperation::kDelete, .after = n, .ending = ""});
+    EXPECT_THAT(tier_->Clear(), StatusIs(absl::StatusCode::kUnavailable, ::testing::HasSubstr(directory_)));
+    EXPECT_EQ(ReadableBlocks(*tier_, chain), n == 0 ? 300 : 0);
+    files_.Heal();
+    if (n % 2 == 0) {
+      ASSERT_OK(tier_->Clear());
+    } else {
+      Reopen();  // as after a kill
+    }
+    EXPECT_THAT(Recovered(), SizeIs(0));
+    EXPECT_LT(tier_->used_bytes(), 300 * 4096 / 4) << "nothing is left behind";
+    EXPECT_OK(Store(*tier_, Chain(5)));
+    EXPECT_EQ(Counter(*tier_, "cleared"), 0) << "that is no damage";
+    Close();
+    std::filesystem::remove_all(directory_);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "prefix_store/tier/disk_tier.h"
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -231,6 +232,48 @@ TEST_F(DiskTierTest, VerifyingADirectoryInUseOrMissingIsRefused) {
   EXPECT_THAT(DiskTier::VerifyDirectory(root_ + "/none", [](const BadBlock&) {}),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("no cache")));
   EXPECT_FALSE(std::filesystem::exists(root_ + "/none"));
+}
+
+TEST_F(DiskTierTest, ClearForgetsTheBlocksForGoodAndKeepsTheNames) {
+  Open();
+  const std::vector<TestBlock> chain = Chain(64);
+  ASSERT_OK(Store(*tier_, chain));
+  ASSERT_OK(tier_->PutNamed("pin", "kept"));
+  Reopen();
+  ASSERT_OK(Store(*tier_, Chain(8, 5000)));
+  ASSERT_OK(tier_->Clear());
+  EXPECT_EQ(Fetch(*tier_, chain[0]), absl::StatusCode::kNotFound);
+  EXPECT_THAT(Recovered(), IsEmpty());
+  ASSERT_OK(Store(*tier_, Chain(3, 9000)));
+  Reopen();
+  EXPECT_THAT(Recovered(), SizeIs(3));
+  EXPECT_EQ(ReadableBlocks(*tier_, Chain(3, 9000)), 3);
+  int named = 0;
+  ASSERT_OK(tier_->ForEachNamed([&](std::string_view, std::string_view) { ++named; }));
+  EXPECT_EQ(named, 1);
+  ASSERT_OK(tier_->Clear());
+  ASSERT_OK(tier_->Clear()) << "of nothing";
+}
+
+TEST_F(DiskTierTest, ReadersBesideAClearFindTheirBlockOrNothing) {
+  Open();
+  const std::vector<TestBlock> chain = Chain(32);
+  std::atomic<bool> stop = false;
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 3; ++i) {
+    readers.emplace_back([&] {
+      while (!stop) {
+        const absl::StatusCode code = Fetch(*tier_, chain[7]);
+        EXPECT_TRUE(code == absl::StatusCode::kOk || code == absl::StatusCode::kNotFound) << static_cast<int>(code);
+      }
+    });
+  }
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_OK(Store(*tier_, chain));
+    ASSERT_OK(tier_->Clear());
+  }
+  stop = true;
+  for (std::thread& reader : readers) reader.join();
 }
 
 TEST_F(DiskTierTest, ReadersRunBesideAWriter) {
