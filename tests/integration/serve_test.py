@@ -156,7 +156,7 @@ class CacheTest(unittest.TestCase):
         recorded = conversation()
         system, question = (message["content"] for message in recorded["messages"])
         with Server() as server, Client(server.address) as client:
-            self.assertIn("0 were cached", self.cache(server, "warm", system, "--system", "--id", "inventory"))
+            self.assertIn("; 0 cached", self.cache(server, "warm", system, "--system", "--id", "inventory"))
             self.assertIn("inventory", self.cache(server, "list"))
             events = list(client.call("Generate", chat(recorded["messages"])))
             self.assertEqual(text_of(events), recorded["greedy"])
