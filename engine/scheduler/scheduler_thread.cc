@@ -16,6 +16,9 @@ constexpr absl::Duration kStorePatience = absl::Seconds(20);
 // way up, and registrations on theirs to disk.
 constexpr absl::Duration kLookAgain = absl::Milliseconds(20);
 
+// The same while the disk is off: it is probed at most once a second.
+constexpr absl::Duration kLookAfterDisk = absl::Seconds(1);
+
 }  // namespace
 
 SchedulerThread::SchedulerThread(ModelRunner& runner, const Tokenizer& tokenizer,
@@ -134,8 +137,8 @@ bool SchedulerThread::HasWork() const {
 
 SchedulerThread::Inbox SchedulerThread::AwaitWork() {
   MutexLock lock(mutex_);
-  while (!HasWork() && !looks_again_) mutex_.Wait();
-  if (!HasWork()) mutex_.WaitFor(kLookAgain);
+  while (!HasWork() && look_again_ == absl::InfiniteDuration()) mutex_.Wait();
+  if (!HasWork()) mutex_.WaitFor(look_again_);
   in_inbox_ = 0;
   return {.commands = std::exchange(inbox_, {}), .stop = stopping_};
 }
@@ -207,6 +210,12 @@ void SchedulerThread::PollUntil(absl::FunctionRef<bool()> done) {
   }
 }
 
+absl::Duration SchedulerThread::LookAgain(const EngineStats& stats) const {
+  if (scheduler_.waits_for_transfers() || !when_durable_.empty()) return kLookAgain;
+  const bool disk_is_off = stats.store.disk_blocks > 0 && !stats.store.disk_on;
+  return disk_is_off ? kLookAfterDisk : absl::InfiniteDuration();
+}
+
 void SchedulerThread::ShareState() {
   EngineStats stats = scheduler_.stats();
   std::vector<std::function<void()>> drained;
@@ -215,7 +224,7 @@ void SchedulerThread::ShareState() {
     stats_ = stats;
     idle_ = scheduler_.idle();
     waits_ = scheduler_.waits_for_transfers();
-    looks_again_ = waits_ || !when_durable_.empty();
+    look_again_ = LookAgain(stats);
     queued_ = scheduler_.waiting() + in_inbox_;
     if (idle_ && in_inbox_ == 0) drained = std::exchange(on_drained_, {});
   }

@@ -87,6 +87,7 @@ class SchedulerThread {
   void GiveUpDurable();
   PrefixStoreTiers WithWake(PrefixStoreTiers tiers);
   Inbox AwaitWork();  // sleeps while there is nothing to do
+  absl::Duration LookAgain(const EngineStats& stats) const;
   void ShareState();  // lets others see what the step left, and tells who waits for the drain
   bool HasWork() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -97,8 +98,9 @@ class SchedulerThread {
   int64_t in_inbox_ ABSL_GUARDED_BY(mutex_) = 0;  // requests that the scheduler has not taken yet
   int64_t queued_ ABSL_GUARDED_BY(mutex_) = 0;    // those, and the scheduler's queue
   bool idle_ ABSL_GUARDED_BY(mutex_) = true;
-  bool waits_ ABSL_GUARDED_BY(mutex_) = false;        // for transfers: a step would be in vain
-  bool looks_again_ ABSL_GUARDED_BY(mutex_) = false;  // somebody waits for what wakes nobody
+  bool waits_ ABSL_GUARDED_BY(mutex_) = false;  // for transfers: a step would be in vain
+  // When to look for what wakes nobody, while there is anything of the kind.
+  absl::Duration look_again_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteDuration();
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::function<void()>> on_drained_ ABSL_GUARDED_BY(mutex_);
