@@ -211,10 +211,9 @@ void SchedulerThread::PollUntil(absl::FunctionRef<bool()> done) {
   }
 }
 
-absl::Duration SchedulerThread::Patience() const {
+absl::Duration SchedulerThread::Patience(const EngineStats& stats) const {
   if (scheduler_.waits_for_transfers() || !when_durable_.empty()) return kLookAgain;
-  const PrefixStoreStats stats = store_.stats();
-  const bool disk_is_off = stats.disk_blocks > 0 && !stats.disk_on;
+  const bool disk_is_off = stats.store.disk_blocks > 0 && !stats.store.disk_on;
   const absl::Time expiry = std::min(store_.NextExpiry(), registry_.NextExpiry());
   if (expiry <= clocks_.wall()) return kLookAgain;  // more has expired than is forgotten at a time
   return disk_is_off || expiry < absl::InfiniteFuture() ? kLookAtClock : absl::InfiniteDuration();
@@ -222,7 +221,7 @@ absl::Duration SchedulerThread::Patience() const {
 
 void SchedulerThread::ShareState() {
   EngineStats stats = scheduler_.stats();
-  const absl::Duration patience = Patience();
+  const absl::Duration patience = Patience(stats);
   std::vector<std::function<void()>> drained;
   {
     MutexLock lock(mutex_);

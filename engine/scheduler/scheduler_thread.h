@@ -87,7 +87,7 @@ class SchedulerThread {
   void GiveUpDurable();
   PrefixStoreTiers WithWake(PrefixStoreTiers tiers);
   Inbox AwaitWork();  // sleeps while there is nothing to do
-  absl::Duration Patience() const;
+  absl::Duration Patience(const EngineStats& stats) const;
   void ShareState();  // lets others see what the step left, and tells who waits for the drain
   bool HasWork() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
