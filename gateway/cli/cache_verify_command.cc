@@ -28,6 +28,7 @@ v1::VerifyDiskResponse ToResponse(const VerifyReport& report) {
   response.set_blocks(report.blocks);
   response.set_bytes(report.bytes);
   response.set_bad_blocks(report.bad_blocks);
+  response.set_detached_blocks(report.detached_blocks);
   return response;
 }
 
@@ -48,14 +49,21 @@ absl::StatusOr<v1::VerifyDiskResponse> VerifyStopped(const VerifyFlags& flags) {
   return ToResponse(*report);
 }
 
+// Blocks are written as they are evicted, the last of a prompt first: in a running store, or one that was killed, some
+// wait for those before them.
+std::string Detached(const v1::VerifyDiskResponse& report) {
+  if (report.detached_blocks() == 0) return "";
+  return fmt::format(", {} without what goes before", report.detached_blocks());
+}
+
 int Verify(const VerifyFlags& flags) {
   auto report = flags.directory.empty() ? CacheClient(flags.client).VerifyDisk() : VerifyStopped(flags);
   if (!report.ok()) return PrintError(report.status());
   if (flags.json) {
     PrintJson(*report);
   } else {
-    PrintNow(fmt::format("verified {}, {}: {} bad\n", Counted(report->blocks(), "block", "blocks"),
-                         ReadableByteSize(report->bytes()), report->bad_blocks()));
+    PrintNow(fmt::format("verified {}, {}: {} bad{}\n", Counted(report->blocks(), "block", "blocks"),
+                         ReadableByteSize(report->bytes()), report->bad_blocks(), Detached(*report)));
   }
   if (report->bad_blocks() == 0) return kExitOk;
   return PrintError(

@@ -21,6 +21,7 @@ void Fill(const VerifyReport& report, v1::VerifyDiskResponse& response) {
   response.set_blocks(report.blocks);
   response.set_bytes(report.bytes);
   response.set_bad_blocks(report.bad_blocks);
+  response.set_detached_blocks(report.detached_blocks);
 }
 
 absl::Status DiskError(const absl::Status& status) {

@@ -81,6 +81,9 @@ struct VerifyReport {
   int64_t blocks = 0;  // all, the bad ones among them
   int64_t bytes = 0;   // read
   int64_t bad_blocks = 0;
+  // Good ones whose prefix is not there in whole: it is still to be written, or went before them. They are found only
+  // with it.
+  int64_t detached_blocks = 0;
 };
 
 class DiskTier final : public Tier {

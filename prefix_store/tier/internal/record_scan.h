@@ -45,7 +45,7 @@ class RecordScan {
   const absl::Status& status() const { return status_; }
   std::string_view raw_key() const;
   const std::optional<RecordKey>& key() const { return key_; }  // none when it is none
-  const BlockRecord& record() const { return record_; }         // REQUIRES: status().ok()
+  const BlockRecord& record() const { return record_; }         // REQUIRES: status() is OK or NOT_FOUND
 
   // Once it is not valid any more: whether it came to its end.
   absl::Status io_status() const;

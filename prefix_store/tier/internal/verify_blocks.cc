@@ -15,8 +15,10 @@ rocksdb::ReadOptions BlockReadOptions(Checksums checksums) {
   return options;
 }
 
+bool IsDetached(const RecordScan& scan) { return absl::IsNotFound(scan.status()); }
+
 absl::Status CheckBytes(BlockDatabase& database, const RecordScan& scan, VerifyReport& report) {
-  if (!scan.status().ok()) return scan.status();
+  if (!scan.status().ok() && !IsDetached(scan)) return scan.status();
   const BlockRecord& record = scan.record();
   rocksdb::PinnableSlice stored;
   const absl::StatusOr<BlockBytes> bytes =
@@ -44,7 +46,10 @@ absl::StatusOr<VerifyReport> VerifyBlocks(BlockDatabase& database, const std::op
   for (; scan.Valid(); scan.Next()) {
     ++report.blocks;
     absl::Status status = CheckBytes(database, scan, report);
-    if (status.ok()) continue;
+    if (status.ok()) {
+      report.detached_blocks += IsDetached(scan) ? 1 : 0;
+      continue;
+    }
     ++report.bad_blocks;
     const RecordKey key = scan.key().value_or(RecordKey());
     bad(scan.raw_key(), {.key = key.block, .depth = key.depth, .status = std::move(status)});

@@ -225,6 +225,18 @@ TEST_F(DiskTierTest, VerifyFindsNothingWrongWithGoodBlocks) {
   EXPECT_GE(closed.bytes, static_cast<int64_t>(10 * block_bytes_));
 }
 
+// The last blocks of a prompt are evicted, and written, before its first ones.
+TEST_F(DiskTierTest, VerifyCallsBlocksThatWaitForTheirPrefixGoodAndCountsThem) {
+  Open();
+  const std::vector<TestBlock> chain = Chain(10);
+  ASSERT_OK(Store(*tier_, std::span(chain).subspan(4)));
+  ASSERT_OK(Store(*tier_, std::span(chain).first(2)));
+  ASSERT_OK_AND_ASSIGN(const VerifyReport report, tier_->Verify([](const BadBlock&) { ADD_FAILURE(); }));
+  EXPECT_EQ(report.blocks, 8);
+  EXPECT_EQ(report.detached_blocks, 6);
+  EXPECT_GE(report.bytes, static_cast<int64_t>(8 * block_bytes_)) << "their bytes are read as well";
+}
+
 TEST_F(DiskTierTest, VerifyingADirectoryInUseOrMissingIsRefused) {
   Open();
   EXPECT_THAT(DiskTier::VerifyDirectory(directory_, [](const BadBlock&) {}),
