@@ -25,8 +25,7 @@ const Scope kTenant = Scope::Tenant("t");
 
 class TieredWorld {
  public:
-  TieredWorld(uint32_t seed, Weather weather)
-      : random_(seed), weather_(weather), disk_(DiskBlocks()) {
+  TieredWorld(uint32_t seed, Weather weather) : random_(seed), weather_(weather), disk_(DiskBlocks()) {
     setup_ = {.device = 12 + Below(30),
               .host = HostBlocks(),
               .block_tokens = Below(2) == 0 ? 8 : 16,
@@ -306,7 +305,8 @@ TEST_P(TieredOperations, NeverGiveWrongBytes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Weather, TieredOperations, ::testing::Values(Weather::kFair, Weather::kTight, Weather::kRough));
+INSTANTIATE_TEST_SUITE_P(Weather, TieredOperations,
+                         ::testing::Values(Weather::kFair, Weather::kTight, Weather::kRough));
 
 }  // namespace
 }  // namespace headstart::testing
