@@ -106,15 +106,34 @@ uint64_t VocabularyDigest(const Tokenizer& tokenizer) {
   return digest;
 }
 
+// Whether it can be registered is decided before it is computed, in vain and at somebody's cost.
+absl::StatusOr<PrefixCalls::Promises::iterator> PrefixCalls::MakePromise(const PrefixSpec& spec,
+                                                                         const PrefixStore& store,
+                                                                         const PrefixRegistry& registry) {
+  int64_t promised_blocks = 0;
+  bool taken = registry.Find(spec.scope, spec.id) != nullptr;
+  for (const Promise& promise : *promises_) {
+    promised_blocks += promise.blocks;
+    taken = taken || (promise.scope == spec.scope && promise.id == spec.id);
+  }
+  if (taken) return PrefixRegistry::IsTaken(spec.id);
+  const absl::StatusOr<int64_t> blocks = store.CheckPin(spec.scope, spec.tokens, promised_blocks);
+  if (!blocks.ok()) return blocks.status();
+  return promises_->insert(promises_->end(), {spec.scope, spec.id, *blocks});
+}
+
 void PrefixCalls::Create(PrefixSpec spec, Engine::PrefixDone done) {
   const absl::Time now = absl::Now();
   if (const absl::Status status = CheckSpec(spec, now); !status.ok()) return done(status, {});
   scheduler_.Call([this, spec = std::move(spec), done = std::move(done), now](PrefixStore& store,
                                                                               PrefixRegistry& registry) mutable {
-    if (registry.Find(spec.scope, spec.id) != nullptr) {
-      return done(absl::AlreadyExistsError(fmt::format("There is a prefix \"{}\" in this scope.", spec.id)), {});
-    }
-    if (absl::Status status = store.CheckPin(spec.scope, spec.tokens); !status.ok()) return done(status, {});
+    const auto promise = MakePromise(spec, store, registry);
+    if (!promise.ok()) return done(promise.status(), {});
+    const auto kept = [promises = promises_, promise = *promise, done = std::move(done)](
+                          const absl::StatusOr<CachedPrefix>& made, const GenerationUsage& usage) {
+      promises->erase(promise);
+      done(made, usage);
+    };
     GenerationRequest request = WarmingRequest(spec);
     RegisteredPrefix prefix{.id = std::move(spec.id),
                             .scope = std::move(spec.scope),
@@ -122,9 +141,9 @@ void PrefixCalls::Create(PrefixSpec spec, Engine::PrefixDone done) {
                             .display_name = std::move(spec.display_name),
                             .created = now,
                             .expires = spec.expires};
-    auto sink = std::make_shared<Warming>(scheduler_, std::move(prefix), done);
+    auto sink = std::make_shared<Warming>(scheduler_, std::move(prefix), kept);
     const auto submitted = scheduler_.Submit(std::move(request), sink);
-    if (!submitted.ok()) done(submitted.status(), {});
+    if (!submitted.ok()) kept(submitted.status(), {});
   });
 }
 

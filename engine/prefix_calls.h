@@ -7,6 +7,8 @@
 #define HEADSTART_ENGINE_PREFIX_CALLS_H_
 
 #include <functional>
+#include <list>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -34,10 +36,22 @@ class PrefixCalls {
   void PurgeTenant(std::string tenant, FlushDone done);
 
  private:
+  // A prefix that is being computed: its id and the room for its pin are taken.
+  struct Promise {
+    Scope scope;
+    std::string id;
+    int64_t blocks;
+  };
+  using Promises = std::list<Promise>;
+
+  absl::StatusOr<Promises::iterator> MakePromise(const PrefixSpec& spec, const PrefixStore& store,
+                                                 const PrefixRegistry& registry);
   // Calls back once what `forget` took out of the cache is gone from disk for good.
   void Forget(std::function<FlushReport(PrefixStore&, PrefixRegistry&)> forget, FlushDone done);
 
   SchedulerThread& scheduler_;
+  // The scheduler thread's, which ends what it runs when these calls are gone already.
+  const std::shared_ptr<Promises> promises_ = std::make_shared<Promises>();
 };
 
 }  // namespace headstart

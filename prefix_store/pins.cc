@@ -14,7 +14,8 @@ absl::StatusOr<std::unique_ptr<PinState>> PrefixStoreCore::Pin(const Scope& scop
     return absl::NotFoundError(
         fmt::format("nothing of these {} tokens is cached on the device; run them first", tokens.size()));
   }
-  if (absl::Status status = CheckShare(std::ssize(blocks) - PinnedOf(blocks)); !status.ok()) return status;
+  const int64_t more = std::ssize(blocks) - PinnedOf(blocks);
+  if (absl::Status status = CheckShare(more, /*promised=*/0); !status.ok()) return status;
   if (Unheld(blocks) > Available()) {
     return absl::ResourceExhaustedError(fmt::format(
         "the prefix needs {} blocks pinned and {} of {} can be had now; wait until running sequences let go",
@@ -32,17 +33,20 @@ absl::StatusOr<std::unique_ptr<PinState>> PrefixStoreCore::Pin(const Scope& scop
   return pin;
 }
 
-absl::Status PrefixStoreCore::CheckPin(const Scope& scope, TokenSpan tokens) const {
-  return CheckShare(BlocksFor(std::ssize(tokens)) - PinnedOf(Pinnable(scope, tokens)));
+absl::StatusOr<int64_t> PrefixStoreCore::CheckPin(const Scope& scope, TokenSpan tokens, int64_t promised_blocks) const {
+  const int64_t more = BlocksFor(std::ssize(tokens)) - PinnedOf(Pinnable(scope, tokens));
+  if (absl::Status status = CheckShare(more, promised_blocks); !status.ok()) return status;
+  return more;
 }
 
-absl::Status PrefixStoreCore::CheckShare(int64_t more) const {
+absl::Status PrefixStoreCore::CheckShare(int64_t more, int64_t promised) const {
   const int64_t most = pool_.device().size() * options_.pinned_percent / 100;
-  if (pinned_blocks_ + more <= most) return absl::OkStatus();
+  if (pinned_blocks_ + promised + more <= most) return absl::OkStatus();
   return absl::ResourceExhaustedError(fmt::format(
-      "the prefix needs {} more pinned blocks and pins hold {} of at most {} ({}% of the device's {}); let go of "
+      "the prefix needs {} more pinned blocks and pins hold {} of at most {} ({}% of the device's {}){}; let go of "
       "others, give pins a larger share, or the device more memory",
-      more, pinned_blocks_, most, options_.pinned_percent, pool_.device().size()));
+      more, pinned_blocks_, most, options_.pinned_percent, pool_.device().size(),
+      promised == 0 ? "" : fmt::format(", with {} promised to prefixes that are being computed", promised)));
 }
 
 int64_t PrefixStoreCore::PinnedOf(const std::vector<BlockId>& blocks) const {

@@ -237,8 +237,9 @@ absl::StatusOr<PinnedPrefix> PrefixStore::Pin(const Scope& scope, std::span<cons
   return PinnedPrefix(*std::move(pin));
 }
 
-absl::Status PrefixStore::CheckPin(const Scope& scope, std::span<const TokenId> tokens) const {
-  return core_->CheckPin(scope, tokens);
+absl::StatusOr<int64_t> PrefixStore::CheckPin(const Scope& scope, std::span<const TokenId> tokens,
+                                              int64_t promised_blocks) const {
+  return core_->CheckPin(scope, tokens, promised_blocks);
 }
 
 void PrefixStore::Recover() { core_->Recover(); }

@@ -240,9 +240,11 @@ class PrefixStore {
   // would hold more than their share, or when the rest of the device is promised to running sequences.
   absl::StatusOr<PinnedPrefix> Pin(const Scope& scope, std::span<const TokenId> tokens);
 
-  // Whether Pin would find its share large enough once all of the prefix is computed: RESOURCE_EXHAUSTED, with the
-  // numbers, when not. What other pins hold of it already takes no more of the share.
-  absl::Status CheckPin(const Scope& scope, std::span<const TokenId> tokens) const;
+  // The blocks that Pin will take of its share once all of the prefix is computed; what other pins hold of it already
+  // takes no more. RESOURCE_EXHAUSTED, with the numbers, when they and `promised_blocks` that others were told of are
+  // more than is left.
+  absl::StatusOr<int64_t> CheckPin(const Scope& scope, std::span<const TokenId> tokens,
+                                   int64_t promised_blocks = 0) const;
 
   // Brings into the tree what the disk has kept from before and has not expired. To be called before anything else. A
   // disk that cannot be read, or takes no writes, is off (stats().disk_on) until it works: it is no error. What could

@@ -54,7 +54,7 @@ class PrefixStoreCore {
 
   // --- pins.cc
   absl::StatusOr<std::unique_ptr<PinState>> Pin(const Scope& scope, TokenSpan tokens);
-  absl::Status CheckPin(const Scope& scope, TokenSpan tokens) const;
+  absl::StatusOr<int64_t> CheckPin(const Scope& scope, TokenSpan tokens, int64_t promised_blocks) const;
   void Unpin(PinState& pin);
   int64_t PinnedTokens(const PinState& pin) const;
 
@@ -118,7 +118,7 @@ class PrefixStoreCore {
   int64_t Count(SequenceState& sequence, int64_t end, bool written);
 
   std::vector<BlockId> Pinnable(const Scope& scope, TokenSpan tokens) const;
-  absl::Status CheckShare(int64_t more) const;
+  absl::Status CheckShare(int64_t more, int64_t promised) const;
   int64_t PinnedOf(const std::vector<BlockId>& blocks) const;
   void HoldPin(BlockId block);
   void LetGoPin(BlockId block);

@@ -146,6 +146,7 @@ SchedulerThread::Inbox SchedulerThread::AwaitWork() {
 
 void SchedulerThread::Run() {
   store_.Recover();
+  store_.Poll();  // begins to remove what it found and has no use for
   LoadRegistry();
   ShareState();
   bool stop = false;

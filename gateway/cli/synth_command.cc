@@ -23,8 +23,8 @@ absl::Status TakeShape(const std::string& name, SynthOptions& options) {
 // What is there already, if anything: a file, or a folder with something in it.
 absl::Status CheckFree(const std::string& path) {
   std::error_code error;
-  const bool free = !std::filesystem::exists(path, error) || std::filesystem::is_empty(path, error);
-  if (free && !error) return absl::OkStatus();
+  const bool is_nothing = !std::filesystem::exists(std::filesystem::symlink_status(path, error));
+  if (is_nothing || (std::filesystem::is_empty(path, error) && !error)) return absl::OkStatus();
   return absl::AlreadyExistsError(
       fmt::format("{} exists already; name another path, or overwrite it with --force", path));
 }
@@ -33,7 +33,10 @@ absl::Status CheckFree(const std::string& path) {
 std::filesystem::path FirstNew(const std::filesystem::path& path) {
   std::error_code error;
   std::filesystem::path first;
-  for (auto at = path; !at.empty() && !std::filesystem::exists(at, error); at = at.parent_path()) first = at;
+  const auto is_free = [&](const std::filesystem::path& at) {
+    return !std::filesystem::exists(std::filesystem::symlink_status(at, error));
+  };
+  for (auto at = path; !at.empty() && is_free(at); at = at.parent_path()) first = at;
   return first;
 }
 
@@ -53,9 +56,19 @@ absl::Status WriteWholeModel(const SynthOptions& options) {
   return written;
 }
 
+absl::Status CheckKind(const SynthOptions& options) {
+  std::error_code ignored;
+  if (options.format != SynthFormat::kGguf || !std::filesystem::is_directory(options.path, ignored)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(fmt::format(
+      "{} is a folder, and a GGUF is one file; name a file in it, such as {}/model.gguf", options.path, options.path));
+}
+
 int Synth(SynthOptions options, bool has_format, bool force) {
   while (options.path.size() > 1 && options.path.ends_with('/')) options.path.pop_back();
   if (!has_format && options.path.ends_with(".gguf")) options.format = SynthFormat::kGguf;
+  if (auto status = CheckKind(options); !status.ok()) return PrintError(status);
   if (auto status = force ? absl::OkStatus() : CheckFree(options.path); !status.ok()) return PrintError(status);
   if (auto status = WriteWholeModel(options); !status.ok()) return PrintError(status);
   PrintNow(fmt::format("wrote {}\nserve it:  {} serve --model {}\n", options.path, ProgramPath(), options.path));

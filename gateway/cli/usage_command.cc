@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -99,7 +101,7 @@ absl::Status ExportToFile(const UsageFlags& flags, const v1::ExportUsageRequest&
     return absl::AlreadyExistsError(
         fmt::format("{} exists already; name another file, or overwrite it with --force", flags.output));
   }
-  const std::string partial = flags.output + ".partial";
+  const std::string partial = fmt::format("{}.partial-{}", flags.output, getpid());  // nobody else's
   absl::Status status = ExportTo(partial, flags, request);
   if (status.ok()) {
     std::filesystem::rename(partial, flags.output, error);

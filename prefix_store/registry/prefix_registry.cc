@@ -72,15 +72,17 @@ void PrefixRegistry::SaySkipped() const {
 
 // --- changes
 
+absl::Status PrefixRegistry::IsTaken(std::string_view id) {
+  return absl::AlreadyExistsError(
+      fmt::format("a prefix \"{}\" is registered in this scope; delete it or take another id", id));
+}
+
 absl::Status PrefixRegistry::CheckNew(const RegisteredPrefix& prefix, absl::Time now) const {
   if (prefix.id.empty()) return absl::InvalidArgumentError("a registered prefix needs an id; it is empty");
   if (prefix.tokens.empty()) {
     return absl::InvalidArgumentError(fmt::format("prefix \"{}\" needs at least one token; it has none", prefix.id));
   }
-  if (Find(prefix.scope, prefix.id) != nullptr) {
-    return absl::AlreadyExistsError(
-        fmt::format("a prefix \"{}\" is registered in this scope; delete it or take another id", prefix.id));
-  }
+  if (Find(prefix.scope, prefix.id) != nullptr) return IsTaken(prefix.id);
   return CheckExpiry(prefix.id, prefix.expires, now);
 }
 

@@ -266,6 +266,32 @@ TEST_P(EngineTiers, APrefixWithoutRoomIsRefusedBeforeItIsComputed) {
   }
 }
 
+// All at once, so that none is registered yet when the last is asked for: what is refused has cost nothing.
+TEST_P(EngineTiers, PrefixesAskedForAtOnceArePromisedTheirRoom) {
+  const auto engine = Open({.device_blocks = 20});
+  constexpr int kAsked = 6;
+  std::vector<std::unique_ptr<Called<std::pair<absl::Status, int64_t>>>> made;
+  for (int i = 0; i < kAsked; ++i) {
+    made.push_back(std::make_unique<Called<std::pair<absl::Status, int64_t>>>());
+    engine->CreatePrefix(
+        {.id = i < kAsked - 1 ? "prefix " + std::to_string(i) : "prefix 0",
+         .scope = Scope::Tenant("a"),
+         .tokens = Tokens(64, 20 + i),
+         .display_name = "",
+         .expires = absl::InfiniteFuture()},
+        [&called = *made.back()](const absl::StatusOr<CachedPrefix>& prefix, const GenerationUsage& usage) {
+          called({prefix.status(), usage.prompt_tokens});
+        });
+  }
+  int registered = 0;
+  for (const auto& called : made) {
+    const auto& [status, computed] = called->Get();
+    registered += status.ok() ? 1 : 0;
+    EXPECT_EQ(computed, status.ok() ? 64 : 0) << status;
+  }
+  EXPECT_EQ(registered, 2) << "pins may hold 10 of the 20 blocks";
+}
+
 TEST_P(EngineTiers, ARegisteredPrefixIsComputedPinnedAndOutlivesARestart) {
   const auto prefix = Tokens(64, 9);
   auto prompt = prefix;

@@ -60,6 +60,9 @@ TEST(PinScenario, WhatAPinWouldSayIsKnownBeforeItIsComputed) {
   EXPECT_OK(harness.store.CheckPin(Scope::Public(), prefix)) << "another one holds all of it";
   EXPECT_OK(harness.store.CheckPin(Scope::Public(), Count(0, 50)));
   EXPECT_OK(harness.store.CheckPin(Scope::Tenant("t"), Count(0, 48))) << "they find the public blocks";
+  EXPECT_OK(harness.store.CheckPin(Scope::Public(), Count(0, 48), /*promised_blocks=*/0));
+  EXPECT_THAT(harness.store.CheckPin(Scope::Public(), Count(700, 16), /*promised_blocks=*/1),
+              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("with 1 promised")));
   EXPECT_THAT(harness.store.CheckPin(Scope::Public(), Count(0, 48) + Count(500, 17)),
               StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("2 more pinned blocks")));
 }

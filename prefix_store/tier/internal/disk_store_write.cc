@@ -150,7 +150,8 @@ absl::Status DiskStore::RemoveBadRecords(std::span<const std::string> raw_keys) 
   if (raw_keys.empty()) return absl::OkStatus();
   counters_.bad_records.fetch_add(static_cast<int64_t>(raw_keys.size()));
   Say(DiskEventSeverity::kWarning,
-      fmt::format("removed {} blocks from disk that were damaged, of another size or without the one before them",
+      fmt::format("removed {} blocks from disk that are damaged, of another size, or without the one before them, as a "
+                  "kill leaves some",
                   raw_keys.size()));
   return RemoveRecords(raw_keys);
 }

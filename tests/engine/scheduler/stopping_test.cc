@@ -73,6 +73,7 @@ class StoppingTest : public ::testing::Test {
         PrefixStoreOptions{.block_tokens = 16,
                            .device_blocks = kBlocks,
                            .clock = [this] { return AgeMs{now_ms_.load()}; },
+                           .wall_clock = [this] { return absl::FromUnixSeconds(wall_s_); },
                            .on_event = [this](const std::string& event) { events_.push_back(event); }},
         SchedulerOptions{.max_running = 16, .step_tokens = 64}, SchedulerClocks{},
         PrefixStoreTiers{
@@ -88,12 +89,13 @@ class StoppingTest : public ::testing::Test {
     disk_.reset();
   }
 
-  void Compute(const Scope& scope) {
+  void Compute(const Scope& scope, absl::Duration ttl = absl::InfiniteDuration()) {
     std::latch done{1};
     auto sink = std::make_shared<RecordingSink>();
     sink->on_finished = [&] { done.count_down(); };
     GenerationRequest request;
     request.scope = scope;
+    request.ttl = ttl;
     request.prompt = Prompt();
     request.sampling.temperature = 0;
     request.max_tokens = 1;
@@ -154,6 +156,7 @@ class StoppingTest : public ::testing::Test {
   std::string directory_;
   FaultyFileSystem files_;
   std::atomic<int64_t> now_ms_ = 0;
+  std::atomic<int64_t> wall_s_{1'700'000'000};
   std::vector<std::string> events_;  // to be read when the thread has ended, or waits
   SimulatedMemory memory_;
   SimulatedDevice device_;
@@ -166,6 +169,21 @@ class StoppingTest : public ::testing::Test {
   std::unique_ptr<ToyRunner> runner_;
   std::unique_ptr<SchedulerThread> thread_;
 };
+
+// Nobody asks the new server for anything.
+TEST_F(StoppingTest, WhatExpiredWhileTheServiceWasDownLeavesTheDiskAtTheStart) {
+  const auto on_disk = [this] { return disk_->Verify([](const BadBlock&) {})->blocks; };
+  Open();
+  Compute(kA, absl::Minutes(1));
+  Close();
+  wall_s_ += 30;
+  Open();
+  EXPECT_EQ(on_disk(), 3);
+  Close();
+  wall_s_ += 30;
+  Open();
+  while (on_disk() > 0) std::this_thread::yield();
+}
 
 TEST_F(StoppingTest, APurgeThatTheDiskRefusedOutlivesTheStop) {
   OpenWithBoth();

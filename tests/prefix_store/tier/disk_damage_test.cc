@@ -264,6 +264,22 @@ TEST_F(DiskDamageTest, VerifyingAStoppedStoreNamesTheBadBlocksAndChangesNothing)
   }
 }
 
+// The scan sees what was there when it began.
+TEST_F(DiskDamageTest, ABlockThatIsRemovedWhileAllAreVerifiedIsNotCalledBad) {
+  const std::vector<TestBlock> chain = WriteStore();
+  {
+    const auto below = OpenBelow();
+    ASSERT_TRUE(below->db().Put({}, below->bytes(), BytesKey(chain[2]), "short").ok());
+  }
+  Open();
+  ASSERT_OK_AND_ASSIGN(const VerifyReport report, tier_->Verify([&](const BadBlock& block) {
+    EXPECT_EQ(block.depth, 2u);
+    EXPECT_OK(tier_->Remove({&chain[8].place, 1}));
+  }));
+  EXPECT_EQ(report.blocks, 119);
+  EXPECT_EQ(report.bad_blocks, 1);
+}
+
 // Collecting garbage reads blocks that nobody asked for, and RocksDB stops for good when one is damaged.
 TEST_F(DiskDamageTest, DamageMetByGarbageCollectionCostsTheDamagedBlocksAlone) {
   block_bytes_ = 16 << 10;
