@@ -236,37 +236,57 @@ absl::Status TimeFirstToken(Engine& engine, const Flags& flags, int shared) {
   return absl::OkStatus();
 }
 
-// What caching costs prompts that nothing is shared with: the same work with and without it, in turns.
+constexpr int kUniquePrompts = 4;  // timed together
+
+absl::StatusOr<double> TimeUniquePrompts(Engine& engine, int tokens, bool uses_cache, uint64_t& seed) {
+  absl::Status status;
+  const double seconds = TimeSeconds([&] {
+    for (int i = 0; i < kUniquePrompts; ++i) {
+      status.Update(Answer(engine, RandomTokens(tokens, engine.config().vocab_size, ++seed), uses_cache).status());
+    }
+  });
+  if (!status.ok()) return status;
+  return seconds;
+}
+
+// What caching costs prompts that nothing is shared with: the same work with and without it, in turns, when the cache
+// is full and each prompt evicts another one's blocks.
 absl::Status TimeUnique(Engine& engine, const Flags& flags, int tokens) {
-  constexpr int kPrompts = 4;
+  uint64_t seed = 5000;
+  for (int64_t used = 0; used < engine.stats().store.pool_blocks * 16; used += kUniquePrompts * tokens) {
+    if (auto filled = TimeUniquePrompts(engine, tokens, true, seed); !filled.ok()) return filled.status();
+  }
   std::vector<double> cached, uncached;
   for (int i = 0; i < flags.repeat; ++i) {
     for (const bool uses_cache : {i % 2 == 0, i % 2 != 0}) {
-      absl::Status status;
-      (uses_cache ? cached : uncached).push_back(TimeSeconds([&] {
-        for (int k = 0; k < kPrompts; ++k) {
-          const uint64_t seed = 5000 + 2 * (i * kPrompts + k) + (uses_cache ? 1 : 0);
-          status.Update(Answer(engine, RandomTokens(tokens, engine.config().vocab_size, seed), uses_cache).status());
-        }
-      }));
-      if (!status.ok()) return status;
+      const auto seconds = TimeUniquePrompts(engine, tokens, uses_cache, seed);
+      if (!seconds.ok()) return seconds.status();
+      (uses_cache ? cached : uncached).push_back(*seconds);
     }
   }
-  PrintRate("unique_cached", tokens, kPrompts * tokens, std::move(cached));
-  PrintRate("unique_uncached", tokens, kPrompts * tokens, std::move(uncached));
+  PrintRate("unique_cached", tokens, kUniquePrompts * tokens, std::move(cached));
+  PrintRate("unique_uncached", tokens, kUniquePrompts * tokens, std::move(uncached));
   return absl::OkStatus();
 }
 
-absl::Status TimeEngine(const Flags& flags) {
-  if (flags.ttft.empty() && flags.unique.empty()) return absl::OkStatus();
+absl::StatusOr<std::unique_ptr<Engine>> OpenEngine(const Flags& flags, int64_t kv_cache_bytes) {
   auto source = OpenModel(flags.model);
   if (!source.ok()) return source.status();
-  auto engine = Engine::Create(
-      std::move(*source), {.kv_cache_bytes = 4LL << 30, .threads = flags.threads, .step_tokens = flags.step_tokens});
-  if (!engine.ok()) return engine.status();
-  for (const int shared : flags.ttft) {
-    if (auto status = TimeFirstToken(**engine, flags, shared); !status.ok()) return status;
+  return Engine::Create(std::move(*source),
+                        {.kv_cache_bytes = kv_cache_bytes, .threads = flags.threads, .step_tokens = flags.step_tokens});
+}
+
+absl::Status TimeEngine(const Flags& flags) {
+  if (!flags.ttft.empty()) {
+    auto engine = OpenEngine(flags, int64_t{4} << 30);
+    if (!engine.ok()) return engine.status();
+    for (const int shared : flags.ttft) {
+      if (auto status = TimeFirstToken(**engine, flags, shared); !status.ok()) return status;
+    }
   }
+  if (flags.unique.empty()) return absl::OkStatus();
+  auto engine = OpenEngine(flags, int64_t{256} << 20);
+  if (!engine.ok()) return engine.status();
   for (const int tokens : flags.unique) {
     if (auto status = TimeUnique(**engine, flags, tokens); !status.ok()) return status;
   }
