@@ -35,7 +35,7 @@ void SetTool(v1::GenerateRequest& request, const std::string& name, const std::s
   tool.set_parameters_json(parameters);
 }
 
-std::vector<Refusal> Refusals() {
+std::vector<Refusal> RefusedInputs() {
   using Request = v1::GenerateRequest;
   return {
       {"UnknownModel", [](Request& r) { r.set_model("gpt"); }, grpc::StatusCode::NOT_FOUND, "MODEL_NOT_FOUND", ""},
@@ -63,6 +63,12 @@ std::vector<Refusal> Refusals() {
          }
        },
        kInvalid, "LIMIT_EXCEEDED", "input.chat"},
+  };
+}
+
+std::vector<Refusal> RefusedFields() {
+  using Request = v1::GenerateRequest;
+  return {
       {"ZeroMaxTokens", [](Request& r) { r.set_max_tokens(0); }, kInvalid, "INVALID_FIELD", "max_tokens"},
       {"NegativeTemperature", [](Request& r) { r.mutable_sampling()->set_temperature(-1); }, kInvalid, "INVALID_FIELD",
        "sampling.temperature"},
@@ -118,6 +124,13 @@ std::vector<Refusal> Refusals() {
        },
        kInvalid, "INVALID_FIELD", "input.chat.tools[0].parameters_json"},
   };
+}
+
+std::vector<Refusal> Refusals() {
+  std::vector<Refusal> all = RefusedInputs();
+  const std::vector<Refusal> fields = RefusedFields();
+  all.insert(all.end(), fields.begin(), fields.end());
+  return all;
 }
 
 class RefusalTest : public ::testing::TestWithParam<Refusal> {};
