@@ -35,10 +35,6 @@ absl::StatusOr<CachedPrefix> Describe(const PrefixStore& store,
   return Describe(store, **entry);
 }
 
-absl::Status NoSuchPrefix(std::string_view id) {
-  return absl::NotFoundError(fmt::format("no prefix \"{}\" is registered in this scope", id));
-}
-
 absl::Status NotComputed(FinishReason reason) {
   if (reason == FinishReason::kCancelled) return absl::CancelledError("Computing the prefix was cancelled.");
   if (reason == FinishReason::kDeadline)
@@ -151,7 +147,7 @@ void PrefixCalls::Get(Scope scope, std::string id, Engine::FoundPrefix done) {
   scheduler_.Call([scope = std::move(scope), id = std::move(id), done = std::move(done)](PrefixStore& store,
                                                                                          PrefixRegistry& registry) {
     const PrefixRegistry::Entry* entry = registry.Find(scope, id);
-    if (entry == nullptr) return done(NoSuchPrefix(id));
+    if (entry == nullptr) return done(PrefixRegistry::IsMissing(id));
     done(Describe(store, *entry));
   });
 }

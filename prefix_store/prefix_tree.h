@@ -5,9 +5,9 @@
 //           public                      └─ [chat B: 3 blocks]       of A's tenant
 //
 // A run holds complete blocks only. A sequence's last, incomplete block is a TAIL: a node of its own with fewer tokens
-// than a block and never a child. Children are found in two indexes: by hash for a complete block, and in the order of
-// their tokens for the child that shares the most tokens with a prompt. Neither takes longer with more siblings, beyond
-// the logarithm. Runs are split at block boundaries, and only by insertion.
+// than a block and never a child. Children are found in two indexes: a complete block by the hash of the prefix that it
+// ends, and, in the order of their tokens, the child that shares the most tokens with a prompt. Neither takes longer
+// with more siblings, beyond the logarithm. Runs are split at block boundaries, and only by insertion.
 //
 // Thread-safety: none; the scheduler thread's. Match and its relatives change nothing and allocate nothing.
 // Ownership: the tree owns its nodes; blocks belong to the pool, whose records (node, depth, prefix_hash) it keeps.
@@ -191,7 +191,7 @@ class PrefixTree {
   };
   using Order = absl::btree_set<std::unique_ptr<PrefixNode>, NodeOrder>;
 
-  class LookAhead;
+  class LookAhead;  // a prompt on its way down
 
   // The child that shares most tokens with a prompt.
   struct Nearest {

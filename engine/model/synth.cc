@@ -63,6 +63,8 @@ class DiskWriter : public FileWriter {
     std::error_code error;
     std::filesystem::rename(partial, path, error);
     if (!error) return absl::OkStatus();
+    std::error_code ignored;
+    std::filesystem::remove(partial, ignored);
     return absl::ErrnoToStatus(error.value(), fmt::format("cannot rename {} to {}", partial, path.string()));
   }
 

@@ -12,6 +12,7 @@
 #include "gateway/cli/report.h"
 #include "gateway/config/byte_size.h"
 #include "gateway/config/flags.h"
+#include "gateway/services/status_report.h"
 #include "prefix_store/tier/disk_tier.h"
 
 namespace headstart {
@@ -22,15 +23,6 @@ struct VerifyFlags {
   std::string directory;
   bool json = false;
 };
-
-v1::VerifyDiskResponse ToResponse(const VerifyReport& report) {
-  v1::VerifyDiskResponse response;
-  response.set_blocks(report.blocks);
-  response.set_bytes(report.bytes);
-  response.set_bad_blocks(report.bad_blocks);
-  response.set_detached_blocks(report.detached_blocks);
-  return response;
-}
 
 // Verifying takes the folder's lock, so that no server starts on it meanwhile, and a lock has to be written.
 absl::Status CheckWritable(const std::string& directory) {
@@ -46,14 +38,16 @@ absl::StatusOr<v1::VerifyDiskResponse> VerifyStopped(const VerifyFlags& flags) {
     fmt::print(stderr, "bad block at depth {}: {}\n", bad.depth, std::string(bad.status.message()));
   });
   if (!report.ok()) return report.status();
-  return ToResponse(*report);
+  v1::VerifyDiskResponse response;
+  Fill(*report, response);
+  return response;
 }
 
 // Blocks are written as they are evicted, the last of a prompt first: in a running store, or one that was killed, some
 // wait for those before them.
-std::string Detached(const v1::VerifyDiskResponse& report) {
-  if (report.detached_blocks() == 0) return "";
-  return fmt::format(", {} without what goes before", report.detached_blocks());
+std::string Orphans(const v1::VerifyDiskResponse& report) {
+  if (report.orphan_blocks() == 0) return "";
+  return fmt::format(", {} without what goes before", report.orphan_blocks());
 }
 
 int Verify(const VerifyFlags& flags) {
@@ -63,7 +57,7 @@ int Verify(const VerifyFlags& flags) {
     PrintJson(*report);
   } else {
     PrintNow(fmt::format("verified {}, {}: {} bad{}\n", Counted(report->blocks(), "block", "blocks"),
-                         ReadableByteSize(report->bytes()), report->bad_blocks(), Detached(*report)));
+                         ReadableByteSize(report->bytes()), report->bad_blocks(), Orphans(*report)));
   }
   if (report->bad_blocks() == 0) return kExitOk;
   return PrintError(

@@ -17,13 +17,6 @@ void Fill(const FlushReport& report, Response& response) {
   response.set_removed_prefixes(report.prefixes);
 }
 
-void Fill(const VerifyReport& report, v1::VerifyDiskResponse& response) {
-  response.set_blocks(report.blocks);
-  response.set_bytes(report.bytes);
-  response.set_bad_blocks(report.bad_blocks);
-  response.set_detached_blocks(report.detached_blocks);
-}
-
 absl::Status DiskError(const absl::Status& status) {
   if (absl::IsUnimplemented(status)) return status;
   return WithReason(status, absl::IsFailedPrecondition(status) ? "NO_DISK_TIER" : "DISK_FAILED");

@@ -94,4 +94,11 @@ v1::GetStatusResponse ToStatus(const ServiceContext& context, absl::Time start, 
   return status;
 }
 
+void Fill(const VerifyReport& report, v1::VerifyDiskResponse& response) {
+  response.set_blocks(report.blocks);
+  response.set_bytes(report.bytes);
+  response.set_bad_blocks(report.bad_blocks);
+  response.set_orphan_blocks(report.orphan_blocks);
+}
+
 }  // namespace headstart

@@ -9,10 +9,6 @@
 namespace headstart {
 namespace {
 
-absl::Status NoSuchPrefix(std::string_view id) {
-  return absl::NotFoundError(fmt::format("no prefix \"{}\" is registered in this scope", id));
-}
-
 absl::Status CheckExpiry(std::string_view id, absl::Time expires, absl::Time now) {
   if (expires > now) return absl::OkStatus();
   return absl::InvalidArgumentError(
@@ -77,6 +73,10 @@ absl::Status PrefixRegistry::IsTaken(std::string_view id) {
       fmt::format("a prefix \"{}\" is registered in this scope; delete it or take another id", id));
 }
 
+absl::Status PrefixRegistry::IsMissing(std::string_view id) {
+  return absl::NotFoundError(fmt::format("no prefix \"{}\" is registered in this scope", id));
+}
+
 absl::Status PrefixRegistry::CheckNew(const RegisteredPrefix& prefix, absl::Time now) const {
   if (prefix.id.empty()) return absl::InvalidArgumentError("a registered prefix needs an id; it is empty");
   if (prefix.tokens.empty()) {
@@ -100,7 +100,7 @@ absl::StatusOr<const PrefixRegistry::Entry*> PrefixRegistry::Add(RegisteredPrefi
 absl::StatusOr<const PrefixRegistry::Entry*> PrefixRegistry::Update(const Scope& scope, std::string_view id,
                                                                     absl::Time expires, absl::Time now) {
   const auto found = entries_.find(KeyOf(scope, id));
-  if (found == entries_.end()) return NoSuchPrefix(id);
+  if (found == entries_.end()) return IsMissing(id);
   if (absl::Status status = CheckExpiry(id, expires, now); !status.ok()) return status;
   found->second.prefix.expires = expires;
   next_expiry_ = std::min(next_expiry_, expires);
@@ -110,7 +110,7 @@ absl::StatusOr<const PrefixRegistry::Entry*> PrefixRegistry::Update(const Scope&
 
 absl::Status PrefixRegistry::Remove(const Scope& scope, std::string_view id) {
   const auto found = entries_.find(KeyOf(scope, id));
-  if (found == entries_.end()) return NoSuchPrefix(id);
+  if (found == entries_.end()) return IsMissing(id);
   Erase(found);
   return absl::OkStatus();
 }
@@ -174,7 +174,7 @@ void PrefixRegistry::Append(const Scope& scope, std::vector<const Entry*>& list)
 
 absl::StatusOr<int64_t> PrefixRegistry::Pin(const Scope& scope, std::string_view id) {
   const auto found = entries_.find(KeyOf(scope, id));
-  if (found == entries_.end()) return NoSuchPrefix(id);
+  if (found == entries_.end()) return IsMissing(id);
   if (absl::Status status = TryPin(found->second); absl::IsResourceExhausted(status)) return status;
   return found->second.pin.pinned_tokens();
 }

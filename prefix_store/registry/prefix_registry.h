@@ -73,8 +73,9 @@ class PrefixRegistry {
   // RESOURCE_EXHAUSTED, with the numbers, when it cannot be pinned. That nothing of it is on the device is no error.
   absl::StatusOr<const Entry*> Add(RegisteredPrefix prefix, absl::Time now);
 
-  // What Add says of an id that its scope has.
+  // What is said of an id that its scope has, and of one that it has not.
   static absl::Status IsTaken(std::string_view id);
+  static absl::Status IsMissing(std::string_view id);
 
   // Pins what is on the device of it by now. The tokens pinned; NOT_FOUND; RESOURCE_EXHAUSTED, with what was pinned
   // before still so.

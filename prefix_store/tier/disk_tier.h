@@ -83,7 +83,7 @@ struct VerifyReport {
   int64_t bad_blocks = 0;
   // Good ones whose prefix is not there in whole: it is still to be written, or went before them. They are found only
   // with it.
-  int64_t detached_blocks = 0;
+  int64_t orphan_blocks = 0;
 };
 
 class DiskTier final : public Tier {

@@ -81,12 +81,12 @@ TEST_F(AdminServiceTest, VerifyReportsOrSaysThatThereIsNoDisk) {
   const grpc::Status none = Verify();
   EXPECT_EQ(none.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
   EXPECT_EQ(ReasonOf(none), "NO_DISK_TIER");
-  engine_->SetVerify(VerifyReport{.blocks = 10, .bytes = 327'680, .bad_blocks = 1, .detached_blocks = 2});
+  engine_->SetVerify(VerifyReport{.blocks = 10, .bytes = 327'680, .bad_blocks = 1, .orphan_blocks = 2});
   ASSERT_TRUE(Verify().ok());
   EXPECT_EQ(verified_.blocks(), 10);
   EXPECT_EQ(verified_.bytes(), 327'680);
   EXPECT_EQ(verified_.bad_blocks(), 1);
-  EXPECT_EQ(verified_.detached_blocks(), 2);
+  EXPECT_EQ(verified_.orphan_blocks(), 2);
   engine_->SetVerify(absl::UnavailableError("i/o error"));
   EXPECT_EQ(ReasonOf(Verify()), "DISK_FAILED");
 }

@@ -176,10 +176,10 @@ TEST_F(CacheCommandTest, VerifyFailsWhenABlockIsBad) {
   const Result good = Cache({"verify"});
   EXPECT_EQ(good.exit_code, kExitOk);
   EXPECT_EQ(good.out, "verified 10 blocks, 1.0 MiB: 0 bad\n");
-  engine_->SetVerify(VerifyReport{.blocks = 10, .bytes = 1 << 20, .detached_blocks = 3});
-  const Result detached = Cache({"verify"});
-  EXPECT_EQ(detached.exit_code, kExitOk);
-  EXPECT_EQ(detached.out, "verified 10 blocks, 1.0 MiB: 0 bad, 3 without what goes before\n");
+  engine_->SetVerify(VerifyReport{.blocks = 10, .bytes = 1 << 20, .orphan_blocks = 3});
+  const Result orphans = Cache({"verify"});
+  EXPECT_EQ(orphans.exit_code, kExitOk);
+  EXPECT_EQ(orphans.out, "verified 10 blocks, 1.0 MiB: 0 bad, 3 without what goes before\n");
   engine_->SetVerify(VerifyReport{.blocks = 10, .bytes = 1 << 20, .bad_blocks = 2});
   const Result bad = Cache({"verify"});
   EXPECT_EQ(bad.exit_code, kExitFailure);

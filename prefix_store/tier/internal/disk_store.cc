@@ -68,7 +68,7 @@ absl::StatusOr<std::unique_ptr<BlockDatabase>> DiskStore::OpenDatabase() {
 absl::StatusOr<std::unique_ptr<BlockDatabase>> DiskStore::StartEmpty(std::string_view why) {
   Say(DiskEventSeverity::kError,
       fmt::format("the disk tier in {} is damaged and starts empty: {}", directory_->path(), why));
-  counters_.cleared.fetch_add(1);
+  counters_.started_empty.fetch_add(1);
   if (absl::Status status = directory_->Clear(directory_->blocks()); !status.ok()) return status;
   if (absl::Status status = directory_->WriteMarker(); !status.ok()) return status;
   BlockDatabase::Opened opened = BlockDatabase::Open(Settings(), BlockDatabase::Access::kReadWrite);
@@ -181,8 +181,8 @@ void DiskStore::VisitCounters(absl::FunctionRef<void(std::string_view name, int6
   visit("removed_blocks", counters_.removed_blocks.load());
   visit("bad_records", counters_.bad_records.load());
   visit("foreign_records", counters_.foreign_records.load());
+  visit("started_empty", counters_.started_empty.load());
   visit("cleared", counters_.cleared.load());
-  visit("emptied", counters_.emptied.load());
   visit("reopened", counters_.reopened.load());
   visit("collections", space_.collections());
   visit("rewritten_bytes", space_.rewritten_bytes());

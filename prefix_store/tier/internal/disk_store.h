@@ -73,8 +73,8 @@ class DiskStore {
     std::atomic<int64_t> removed_blocks = 0;
     std::atomic<int64_t> bad_records = 0;      // removed by Recover or after damage
     std::atomic<int64_t> foreign_records = 0;  // of other fingerprints, removed
-    std::atomic<int64_t> cleared = 0;          // times that damage left nothing to keep
-    std::atomic<int64_t> emptied = 0;          // times that Clear was asked for, and done
+    std::atomic<int64_t> started_empty = 0;    // times that damage left nothing to keep
+    std::atomic<int64_t> cleared = 0;          // times that Clear was asked for, and done
     std::atomic<int64_t> reopened = 0;
   };
 

@@ -168,7 +168,7 @@ absl::Status DiskStore::Clear() {
   });
   if (!status.ok()) return status;
   suspect_ = false;
-  counters_.emptied.fetch_add(1);
+  counters_.cleared.fetch_add(1);
   return absl::OkStatus();
 }
 

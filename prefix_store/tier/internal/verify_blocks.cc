@@ -23,10 +23,10 @@ bool IsGone(BlockDatabase& database, std::string_view raw_key) {
       .IsNotFound();
 }
 
-bool IsDetached(const RecordScan& scan) { return absl::IsNotFound(scan.status()); }
+bool IsOrphan(const RecordScan& scan) { return absl::IsNotFound(scan.status()); }
 
 absl::Status CheckBytes(BlockDatabase& database, const RecordScan& scan, VerifyReport& report) {
-  if (!scan.status().ok() && !IsDetached(scan)) return scan.status();
+  if (!scan.status().ok() && !IsOrphan(scan)) return scan.status();
   const BlockRecord& record = scan.record();
   rocksdb::PinnableSlice stored;
   const absl::StatusOr<BlockBytes> bytes =
@@ -55,7 +55,7 @@ absl::StatusOr<VerifyReport> VerifyBlocks(BlockDatabase& database, const std::op
     ++report.blocks;
     absl::Status status = CheckBytes(database, scan, report);
     if (status.ok()) {
-      report.detached_blocks += IsDetached(scan) ? 1 : 0;
+      report.orphan_blocks += IsOrphan(scan) ? 1 : 0;
       continue;
     }
     if (absl::IsNotFound(status) && IsGone(database, scan.raw_key())) {

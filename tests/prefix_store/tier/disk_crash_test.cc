@@ -78,7 +78,7 @@ TEST_F(DiskCrashTest, KilledWhileWriting) {
     ASSERT_GE(reported, batches);
 
     Open();
-    EXPECT_EQ(Counter(*tier_, "cleared"), 0);
+    EXPECT_EQ(Counter(*tier_, "started_empty"), 0);
     for (int i = std::max(0, reported - 40); i < reported; ++i) {
       EXPECT_EQ(ReadableBlocks(*tier_, Batch(i)), kBlocksPerBatch) << "batch " << i << " of " << reported;
     }

@@ -317,7 +317,7 @@ TEST_F(DiskDamageTest, DamageMetByGarbageCollectionCostsTheDamagedBlocksAlone) {
   for (const TestBlock& block : fresh) EXPECT_EQ(Fetch(*tier_, block), absl::StatusCode::kOk);
   ASSERT_OK(tier_->Probe());
   EXPECT_EQ(Counter(*tier_, "reopened"), 1);
-  EXPECT_EQ(Counter(*tier_, "cleared"), 0);
+  EXPECT_EQ(Counter(*tier_, "started_empty"), 0);
   EXPECT_GT(Counter(*tier_, "bad_records"), 0);
   EXPECT_LE(Counter(*tier_, "bad_records"), damaged);
   for (const TestBlock& block : fresh) EXPECT_EQ(Fetch(*tier_, block), absl::StatusCode::kOk);

@@ -71,7 +71,7 @@ class DiskFaultTest : public DiskTest {
     ExpectExactlyTheCommitted(batches);
     Reopen();
     ExpectExactlyTheCommitted(batches);
-    EXPECT_EQ(Counter(*tier_, "cleared"), 0);
+    EXPECT_EQ(Counter(*tier_, "started_empty"), 0);
     Close();
     std::filesystem::remove_all(directory_);
     some_hit_ = some_hit_ || hit;
@@ -174,7 +174,7 @@ TEST_F(DiskFaultTest, StartsOnADeviceThatFailsAndComesBackWithAllOfIt) {
       ASSERT_EQ(NamedRecords(), 1);
       ASSERT_OK(Store(*tier_, Chain(1, 5000)));
       ASSERT_OK(tier_->Remove(PlacesOf(Chain(1, 5000))));
-      ASSERT_EQ(Counter(*tier_, "cleared"), 0);
+      ASSERT_EQ(Counter(*tier_, "started_empty"), 0);
       Close();
     }
   }
@@ -295,7 +295,7 @@ TEST_F(DiskFaultTest, AClearThatEndsHalfwayLosesAllOrNothing) {
     EXPECT_THAT(Recovered(), SizeIs(0));
     EXPECT_LT(tier_->used_bytes(), 300 * 4096 / 4) << "nothing is left behind";
     EXPECT_OK(Store(*tier_, Chain(5)));
-    EXPECT_EQ(Counter(*tier_, "cleared"), 0) << "that is no damage";
+    EXPECT_EQ(Counter(*tier_, "started_empty"), 0) << "that is no damage";
     Close();
     std::filesystem::remove_all(directory_);
   }

@@ -233,7 +233,7 @@ TEST_F(DiskTierTest, VerifyCallsBlocksThatWaitForTheirPrefixGoodAndCountsThem) {
   ASSERT_OK(Store(*tier_, std::span(chain).first(2)));
   ASSERT_OK_AND_ASSIGN(const VerifyReport report, tier_->Verify([](const BadBlock&) { ADD_FAILURE(); }));
   EXPECT_EQ(report.blocks, 8);
-  EXPECT_EQ(report.detached_blocks, 6);
+  EXPECT_EQ(report.orphan_blocks, 6);
   EXPECT_GE(report.bytes, static_cast<int64_t>(8 * block_bytes_)) << "their bytes are read as well";
 }
 
