@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "engine/generation.h"
 #include "prefix_store/prefix_store.h"
 #include "prefix_store/types.h"
 
@@ -34,6 +35,12 @@ struct CachedPrefix {
   absl::Time expires = absl::InfiniteFuture();
   TokensByTier by_tier;  // where its tokens are now; what is missing of them will be computed at the next use
   int64_t pinned_tokens = 0;
+};
+
+// What making it took.
+struct PrefixWork {
+  GenerationUsage usage;
+  GenerationTimings timings;  // of a request that generates nothing
 };
 
 // What a flush or a purge has really removed.

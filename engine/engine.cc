@@ -56,16 +56,18 @@ absl::Status PlanMemory(const EngineOptions& options, const ModelConfig& config,
   const KvShape shape = Transformer::KvShapeOf(config, plan.transformer);
   const int64_t blocks = options.kv_cache_bytes / shape.bytes_per_block();
   if (blocks < 1) {
-    return absl::InvalidArgumentError(fmt::format("kv_cache_bytes is {}: one block of {} tokens of {} takes {} bytes.",
-                                                  options.kv_cache_bytes, shape.block_tokens, config.name,
-                                                  shape.bytes_per_block()));
+    return absl::InvalidArgumentError(
+        fmt::format("kv_cache_bytes is {}: one block of {} tokens of {} takes {} bytes; give it "
+                    "at least that.",
+                    options.kv_cache_bytes, shape.block_tokens, config.name, shape.bytes_per_block()));
   }
   const int64_t pool_tokens = blocks * shape.block_tokens;
   if (options.max_context_tokens > pool_tokens) {
-    return absl::InvalidArgumentError(
-        fmt::format("kv_cache_bytes is {}, which holds {} tokens: a context of max_context_tokens = {} takes {} bytes.",
-                    options.kv_cache_bytes, pool_tokens, options.max_context_tokens,
-                    options.max_context_tokens * shape.bytes_per_token()));
+    return absl::InvalidArgumentError(fmt::format(
+        "kv_cache_bytes is {}, which holds {} tokens: a context of max_context_tokens = {} takes {} bytes; give it "
+        "at least that.",
+        options.kv_cache_bytes, pool_tokens, options.max_context_tokens,
+        options.max_context_tokens * shape.bytes_per_token()));
   }
   if (const absl::Status status = PrefixStore::Validate({.block_tokens = shape.block_tokens, .device_blocks = blocks});
       !status.ok()) {
@@ -196,6 +198,7 @@ class LocalEngine : public Engine {
     });
   }
   void Drain(std::function<void()> drained) override { parts_.scheduler->Drain(std::move(drained)); }
+  void EndAll() override { parts_.scheduler->EndAll(); }
 
   EngineStats stats() const override { return parts_.scheduler->stats(); }
   const ModelConfig& config() const override { return parts_.config; }

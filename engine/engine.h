@@ -88,7 +88,7 @@ class Engine {
   // tokens or an expiry in the past; OUT_OF_RANGE when it does not fit the context; ALREADY_EXISTS; RESOURCE_EXHAUSTED
   // when pins would take more than their share of the device; UNAVAILABLE as Submit. Counted as a request that
   // generates nothing.
-  using PrefixDone = std::function<void(const absl::StatusOr<CachedPrefix>& prefix, const GenerationUsage& usage)>;
+  using PrefixDone = std::function<void(const absl::StatusOr<CachedPrefix>& prefix, const PrefixWork& work)>;
   virtual void CreatePrefix(PrefixSpec spec, PrefixDone done) = 0;
 
   // A prefix of exactly `scope`, by id. NOT_FOUND.
@@ -121,6 +121,9 @@ class Engine {
 
   // Refuses new requests, and calls back when the last running one has finished.
   virtual void Drain(std::function<void()> drained) = 0;
+
+  // Ends what runs and what waits, with kShutdown, before the next step. For a drain that took too long.
+  virtual void EndAll() = 0;
 
   virtual EngineStats stats() const = 0;  // a snapshot from the end of the last step
   virtual const ModelConfig& config() const = 0;

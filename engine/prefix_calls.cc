@@ -50,17 +50,18 @@ class Warming final : public GenerationSink {
 
   void OnStarted(const GenerationUsage&) override {}
   void OnDelta(GenerationDelta) override {}
-  void OnFinished(FinishReason reason, const GenerationUsage& usage, const GenerationTimings&) override {
-    if (reason != FinishReason::kLength) return done_(NotComputed(reason), usage);
+  void OnFinished(FinishReason reason, const GenerationUsage& usage, const GenerationTimings& timings) override {
+    const PrefixWork work = {.usage = usage, .timings = timings};
+    if (reason != FinishReason::kLength) return done_(NotComputed(reason), work);
     // Its blocks are let go only after this call: they are pinned in the next one.
-    scheduler_.Call([prefix = std::move(prefix_), done = std::move(done_), usage](PrefixStore& store,
-                                                                                  PrefixRegistry& registry) mutable {
-      done(Describe(store, registry.Add(std::move(prefix), absl::Now())), usage);
+    scheduler_.Call([prefix = std::move(prefix_), done = std::move(done_), work](PrefixStore& store,
+                                                                                 PrefixRegistry& registry) mutable {
+      done(Describe(store, registry.Add(std::move(prefix), absl::Now())), work);
     });
   }
 
-  void OnRefused(const absl::Status& why, const GenerationUsage& usage, const GenerationTimings&) override {
-    done_(why, usage);
+  void OnRefused(const absl::Status& why, const GenerationUsage& usage, const GenerationTimings& timings) override {
+    done_(why, {.usage = usage, .timings = timings});
   }
 
  private:
@@ -126,9 +127,9 @@ void PrefixCalls::Create(PrefixSpec spec, Engine::PrefixDone done) {
     const auto promise = MakePromise(spec, store, registry);
     if (!promise.ok()) return done(promise.status(), {});
     const auto kept = [promises = promises_, promise = *promise, done = std::move(done)](
-                          const absl::StatusOr<CachedPrefix>& made, const GenerationUsage& usage) {
+                          const absl::StatusOr<CachedPrefix>& made, const PrefixWork& work) {
       promises->erase(promise);
-      done(made, usage);
+      done(made, work);
     };
     GenerationRequest request = WarmingRequest(spec);
     RegisteredPrefix prefix{.id = std::move(spec.id),

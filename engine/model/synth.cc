@@ -1,5 +1,7 @@
 #include "engine/model/synth.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -46,14 +48,15 @@ class MemoryWriter : public FileWriter {
   std::map<std::string, std::string, std::less<>> files_;
 };
 
-// Writes beside the file and renames, so that what has the file's name is always whole.
+// Writes beside the file and renames, so that what has the file's name is always whole. The process's number keeps the
+// other name clear of files that somebody else has there.
 class DiskWriter : public FileWriter {
  public:
   explicit DiskWriter(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
   absl::Status Write(const std::string& name, const Content& content) override {
     const auto path = folder_ / name;
-    const std::string partial = path.string() + ".partial";
+    const std::string partial = fmt::format("{}.partial-{}", path.string(), getpid());
     errno = 0;
     {
       std::ofstream out(partial, std::ios::binary | std::ios::trunc);

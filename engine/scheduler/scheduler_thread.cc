@@ -121,6 +121,10 @@ void SchedulerThread::Drain(std::function<void()> drained) {
   mutex_.NotifyAll();
 }
 
+void SchedulerThread::EndAll() {
+  Post([this] { scheduler_.EndAll(); });
+}
+
 EngineStats SchedulerThread::stats() const {
   MutexLock lock(mutex_);
   return stats_;

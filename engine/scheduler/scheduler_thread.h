@@ -65,6 +65,7 @@ class SchedulerThread {
   void CallDurably(Work work, std::function<void(const absl::Status&)> done);
 
   void Drain(std::function<void()> drained);
+  void EndAll();
   EngineStats stats() const;
 
   const RequestLimits& limits() const { return limits_; }

@@ -35,8 +35,8 @@ struct RequestRecord {
   absl::Time end;
   FinishReason reason = FinishReason::kStop;
   GenerationUsage usage;
-  GenerationTimings timings;  // of kCreatePrefix the total alone: the engine does not tell
-  absl::Duration tokenize;    // running the chat template and tokenizing; zero of kCreatePrefix
+  GenerationTimings timings;
+  absl::Duration tokenize;                              // running the chat template and tokenizing
   SecondsHistogram token_gaps{kTokenGapBoundsSeconds};  // between tokens of the answer; likewise
 };
 

@@ -1,9 +1,5 @@
 #include "gateway/cli/client_flags.h"
 
-#include <charconv>
-#include <limits>
-#include <optional>
-
 #include "CLI/CLI.hpp"
 #include "gateway/config/flags.h"
 #include "gateway/services/proto_time.h"
@@ -11,16 +7,8 @@
 namespace headstart {
 namespace {
 
-std::optional<uint64_t> ParseSeed(const std::string& text) {
-  uint64_t seed = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
-  if (error != std::errc() || rest != text.data() + text.size()) return std::nullopt;
-  return seed;
-}
-
-std::string CheckSeed(const std::string& text) {
-  return ParseSeed(text) ? "" : "\"" + text + "\" is not a whole number of at most 64 bits";
-}
+// More than any context has; what is larger still is no number of tokens but a mistake.
+constexpr int64_t kMostTokens = int64_t{1} << 32;
 
 }  // namespace
 
@@ -48,9 +36,9 @@ void AddGenerationFlags(CLI::App& app, GenerationFlags& flags) {
   app.add_option("--top-p", flags.top_p, "Only the likeliest tokens of this probability together")
       ->capture_default_str();
   app.add_option("--top-k", flags.top_k, "Only the k likeliest tokens; 0 is off")->capture_default_str();
-  app.add_option("--seed", flags.seed, "Makes a random answer repeatable")->check(CheckSeed);
+  app.add_option("--seed", flags.seed, "Makes a random answer repeatable")->check(CheckUnsigned);
   app.add_option("--max-tokens", flags.max_tokens, "Longest answer; 0 is up to the end of the context")
-      ->check(CLI::Range(int64_t{0}, std::numeric_limits<int64_t>::max()))
+      ->check(CLI::Range(int64_t{0}, kMostTokens))
       ->capture_default_str();
   app.add_option("--stop", flags.stop, "Text that ends the answer; may be given several times")
       ->allow_extra_args(false)
@@ -71,7 +59,7 @@ v1::GenerateRequest ToRequest(const GenerationFlags& flags) {
   request.mutable_sampling()->set_temperature(flags.temperature);
   request.mutable_sampling()->set_top_p(flags.top_p);
   request.mutable_sampling()->set_top_k(flags.top_k);
-  if (const auto seed = ParseSeed(flags.seed)) request.mutable_sampling()->set_seed(*seed);
+  if (const auto seed = ParseUnsigned(flags.seed)) request.mutable_sampling()->set_seed(*seed);
   if (flags.max_tokens > 0) request.set_max_tokens(flags.max_tokens);
   request.mutable_stop()->Assign(flags.stop.begin(), flags.stop.end());
   request.set_ignore_eos(flags.ignore_eos);

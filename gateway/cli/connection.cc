@@ -110,8 +110,16 @@ bool IsOfTheConnection(const grpc::Status& status) {
   return status.error_code() == grpc::StatusCode::UNAVAILABLE && status.error_details().empty();
 }
 
+// What the server says of headers, as this program's user would do it.
+absl::Status ExplainRefusal(const grpc::Status& status) {
+  absl::Status refusal = FromGrpcStatus(status);
+  if (!absl::IsUnauthenticated(refusal)) return refusal;
+  return absl::UnauthenticatedError(fmt::format(
+      "{}; this program takes the key from --api-key-file or the variable HEADSTART_API_KEY", status.error_message()));
+}
+
 absl::Status ExplainCall(const grpc::Status& status, const std::string& address, CallProgress progress) {
-  if (!IsOfTheConnection(status)) return FromGrpcStatus(status);
+  if (!IsOfTheConnection(status)) return ExplainRefusal(status);
   if (progress == CallProgress::kAnswerBegun) {
     return absl::UnavailableError(fmt::format(
         "the connection to {} was lost in the middle of the answer, which is not complete; ask again", address));

@@ -10,6 +10,7 @@
 #include "fmt/format.h"
 #include "gateway/cli/commands.h"
 #include "gateway/cli/report.h"
+#include "gateway/cli/unexpected.h"
 #include "gateway/services/version.h"
 
 namespace headstart {
@@ -45,6 +46,15 @@ int PrintConfigError(const CLI::ConfigError& error) {
   return kExitUsage;
 }
 
+// Of what cannot be parsed; 0 of --help and --version.
+int PrintParseError(const CLI::App& app, const CLI::ParseError& error) {
+  const std::string unexpected = error.get_exit_code() == 0 ? "" : ExplainUnexpected(app);
+  if (unexpected.empty()) return app.exit(error) == 0 ? Written(kExitOk) : kExitUsage;
+  PrintError(absl::InvalidArgumentError(unexpected));
+  fmt::print(stderr, "Run with --help for more information.\n");
+  return kExitUsage;
+}
+
 int Main(int argc, char** argv) {
   // gRPC's own log lines say nothing that the statuses of its calls do not. There are no other threads yet.
   // NOLINTNEXTLINE(concurrency-mt-unsafe)
@@ -74,7 +84,7 @@ int Main(int argc, char** argv) {
   } catch (const CLI::ConfigError& error) {
     return PrintConfigError(error);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? Written(kExitOk) : kExitUsage;
+    return PrintParseError(app, error);
   }
   return Written(action());
 }

@@ -81,14 +81,11 @@ class ReplayTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
+// REQUIRES: `name` is a policy's.
 absl::StatusOr<HitRatioCurve> RunPolicy(const Trace& trace, const std::string& name,
                                         const std::vector<int64_t>& capacities, const ReplayFlags& flags,
                                         ReplayTable& table) {
   const auto policy = EvictionPolicyFromName(name);
-  if (!policy) {
-    return absl::InvalidArgumentError(
-        fmt::format("\"{}\" is no policy; choose from lru, lfu, segmented-lru and hit-density", name));
-  }
   HitRatioCurve curve{.name = name, .points = {}};
   for (const int64_t capacity : capacities) {
     const auto result = Replay(trace,
@@ -104,25 +101,45 @@ absl::StatusOr<HitRatioCurve> RunPolicy(const Trace& trace, const std::string& n
   return curve;
 }
 
-HitRatioCurve RunBound(const Trace& trace, const std::vector<int64_t>& capacities, ReplayTable& table) {
+// Of one tier as large as all of them.
+HitRatioCurve RunBound(const Trace& trace, const std::vector<int64_t>& capacities, const ReplayFlags& flags,
+                       ReplayTable& table) {
   HitRatioCurve curve{.name = "belady", .points = {}};
   for (const int64_t capacity : capacities) {
-    const BeladyResult bound = BeladyBound(trace, capacity);
+    const BeladyResult bound = BeladyBound(trace, capacity + flags.host_blocks + flags.disk_blocks);
     table.AddBound(capacity, bound);
     curve.points.push_back({capacity, bound.block_hit_ratio});
   }
   return curve;
 }
 
+absl::Status PlotCannotBeWritten(const std::string& path) {
+  return absl::UnavailableError(fmt::format("{}: cannot be written; give --plot a path that can", path));
+}
+
+// What would otherwise be found wrong after minutes of work.
+absl::Status CheckReplay(const ReplayFlags& flags) {
+  for (const std::string& name : flags.policies) {
+    if (EvictionPolicyFromName(name)) continue;
+    return absl::InvalidArgumentError(
+        fmt::format("--policy has \"{}\"; choose from lru, lfu, segmented-lru and hit-density", name));
+  }
+  if (flags.disk_blocks > 0 && flags.host_blocks == 0) {
+    return absl::InvalidArgumentError("--disk is given and --host is not; blocks reach the disk through host memory");
+  }
+  const bool can_plot = flags.plot.empty() || std::ofstream(flags.plot, std::ios::app).is_open();
+  return can_plot ? absl::OkStatus() : PlotCannotBeWritten(flags.plot);
+}
+
 absl::Status WritePlot(const std::string& path, const std::vector<HitRatioCurve>& curves) {
   std::ofstream file(path);
   file << HitRatioPlot("Block hit ratio by capacity", curves);
   file.close();
-  if (file) return absl::OkStatus();
-  return absl::UnavailableError(fmt::format("{}: cannot be written; give --plot a path that can", path));
+  return file ? absl::OkStatus() : PlotCannotBeWritten(path);
 }
 
 absl::Status RunReplay(const ReplayFlags& flags) {
+  if (auto status = CheckReplay(flags); !status.ok()) return status;
   const auto trace = ReadTrace(flags.traces);
   if (!trace.ok()) return trace.status();
   PrintNow(fmt::format("{} requests, {} distinct blocks of {} tokens\n", trace->requests.size(), trace->distinct_blocks,
@@ -135,7 +152,7 @@ absl::Status RunReplay(const ReplayFlags& flags) {
     if (!curve.ok()) return curve.status();
     curves.push_back(*std::move(curve));
   }
-  if (!flags.no_bound) curves.push_back(RunBound(*trace, capacities, table));
+  if (!flags.no_bound) curves.push_back(RunBound(*trace, capacities, flags, table));
   PrintNow(table.Format());
   return flags.plot.empty() ? absl::OkStatus() : WritePlot(flags.plot, curves);
 }
@@ -159,7 +176,8 @@ void AddReplayCommand(CLI::App& app, Action& action) {
       ->check(CLI::Range(int64_t{0}, kMostBlocks));
   command->add_option("--disk", flags->disk_blocks, "Blocks of disk below that; needs --host")
       ->check(CLI::Range(int64_t{0}, kMostBlocks));
-  command->add_flag("--no-bound", flags->no_bound, "Leave out Belady's bound, which knows the future");
+  command->add_flag("--no-bound", flags->no_bound,
+                    "Leave out Belady's bound for all tiers together, which knows the future");
   command->add_option("--plot", flags->plot, "Draw hit ratio against capacity into this SVG file");
   command->callback([flags, &action] {
     action = [flags] {

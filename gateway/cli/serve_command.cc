@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -48,7 +49,9 @@ absl::StatusOr<std::unique_ptr<Engine>> LoadEngine(const ServeFlags& flags, spdl
   if (!source.ok()) return source.status();
   EngineOptions options = flags.engine;
   options.on_event = [&logger](const std::string& event) { logger.warn("engine: {}", event); };
-  return Engine::Create(*std::move(source), options, PrintLoadProgress(flags.model));
+  auto engine = Engine::Create(*std::move(source), options, PrintLoadProgress(flags.model));
+  if (!engine.ok()) return WithFlagNames(engine.status());
+  return engine;
 }
 
 // What a client has to say besides the question.
@@ -75,26 +78,31 @@ void PrintReady(ServiceHost& host, const ServeFlags& flags) {
   PrintNow("  stop it:   Ctrl-C (finishes what runs; twice stops at once)\n");
 }
 
-// Lets what runs finish, up to the limit. False when a second signal asked to stop at once.
+// Whatever asks to reload now comes too late.
+SignalWaiter::Event AwaitDrained(SignalWaiter& signals, absl::Duration patience) {
+  const absl::Time end = absl::Now() + patience;
+  SignalWaiter::Event event;
+  do {
+    event = signals.Wait(std::max(absl::ZeroDuration(), end - absl::Now()));
+  } while (event == SignalWaiter::Event::kReload);
+  return event;
+}
+
+// Lets what runs finish, up to the limit, and then ends it. False when a second signal asked to stop at once.
 bool DrainUntil(ServiceHost& host, SignalWaiter& signals, const ServeFlags& flags, spdlog::logger& logger) {
   host.Drain([&signals] { signals.Notify(); });
   logger.info("draining timeout={}", absl::FormatDuration(flags.drain_timeout));
-  SignalWaiter::Event event;
-  do {
-    event = signals.Wait(flags.drain_timeout);
-  } while (event == SignalWaiter::Event::kReload);
-  switch (event) {
-    case SignalWaiter::Event::kNotified:
-      logger.info("drained");
-      return true;
-    case SignalWaiter::Event::kReload:
-    case SignalWaiter::Event::kTimeout:
-      logger.warn("drain timed out; cancelling what still runs");
-      return true;
-    case SignalWaiter::Event::kSignal:
-      logger.warn("second signal: stopping at once");
-      return false;
+  SignalWaiter::Event event = AwaitDrained(signals, flags.drain_timeout);
+  if (event == SignalWaiter::Event::kTimeout) {
+    logger.warn("drain timed out; ending what still runs");
+    host.EndAll();
+    event = AwaitDrained(signals, kFlushGrace);
   }
+  if (event == SignalWaiter::Event::kSignal) {
+    logger.warn("second signal: stopping at once");
+    return false;
+  }
+  if (event == SignalWaiter::Event::kNotified) logger.info("drained");
   return true;
 }
 

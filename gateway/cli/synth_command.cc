@@ -87,7 +87,9 @@ void AddSynthCommand(CLI::App& app, Action& action) {
   command->add_option("path", options->path, "The folder, or the .gguf file, to write")->required();
   AddParsed(*command, "--shape", options->shape, "Shape of the model: " + JoinedShapeNames(),
             [options](const std::string& name) { return TakeShape(name, *options); });
-  command->add_option("--seed", options->seed, "The same seed gives the same weights")->capture_default_str();
+  command->add_option("--seed", options->seed, "The same seed gives the same weights")
+      ->check(CheckUnsigned)
+      ->capture_default_str();
   CLI::Option* format = AddChoice<SynthFormat>(*command, "--format", options->format,
                                                {{"hf", SynthFormat::kHuggingFace}, {"gguf", SynthFormat::kGguf}},
                                                "Kind of files; a path that ends in .gguf is one unless this is given");

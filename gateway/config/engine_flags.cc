@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "CLI/CLI.hpp"
+#include "absl/strings/str_replace.h"
 #include "fmt/format.h"
 #include "gateway/config/byte_size.h"
 #include "gateway/config/flags.h"
@@ -81,6 +82,15 @@ void AddEngineFlags(CLI::App& app, EngineOptions& options) {
   AddBehaviour(app, options);
   AddTiers(app, options);
   AddLimits(app, options);
+}
+
+absl::Status WithFlagNames(const absl::Status& status) {
+  if (!absl::IsInvalidArgument(status)) return status;
+  return absl::InvalidArgumentError(
+      absl::StrReplaceAll(status.message(), {{"kv_cache_bytes", "--kv-cache-size"},
+                                             {"disk_cache_bytes", "--disk-cache-size"},
+                                             {"max_context_tokens", "--max-context-tokens"},
+                                             {"block_tokens", "--block-tokens"}}));
 }
 
 int64_t MachineMemoryBytes() { return int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE); }

@@ -14,6 +14,9 @@ namespace headstart {
 // `options` gives the defaults and takes the values; it outlives the parsing.
 void AddEngineFlags(CLI::App& app, EngineOptions& options);
 
+// What the engine says of an option, with the name of the flag that sets it.
+absl::Status WithFlagNames(const absl::Status& status);
+
 // Bytes of memory that this machine has.
 int64_t MachineMemoryBytes();
 

@@ -1,5 +1,7 @@
 #include "gateway/config/flags.h"
 
+#include <charconv>
+
 #include "CLI/CLI.hpp"
 #include "engine/text/utf8.h"
 #include "fmt/format.h"
@@ -40,6 +42,18 @@ std::string CheckNotEmpty(const std::string& text) { return text.empty() ? "is e
 std::string CheckUtf8(const std::string& text) {
   if (IsValidUtf8(text)) return "";
   return fmt::format("the text is not UTF-8: byte {} begins no character", ValidUtf8Prefix(text));
+}
+
+std::optional<uint64_t> ParseUnsigned(const std::string& text) {
+  uint64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || rest != end) return std::nullopt;
+  return number;
+}
+
+std::string CheckUnsigned(const std::string& text) {
+  return ParseUnsigned(text) ? "" : fmt::format("\"{}\" is not a whole number of at most 64 bits", text);
 }
 
 }  // namespace headstart

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +31,13 @@ std::string CheckNotEmpty(const std::string& text);
 
 // Likewise about bytes that are no UTF-8, which no text of a request may have.
 std::string CheckUtf8(const std::string& text);
+
+// A whole number of at most 64 bits, in digits alone.
+std::optional<uint64_t> ParseUnsigned(const std::string& text);
+
+// For CLI::Option::check: a complaint about anything else. Where CLI11 reads such a number itself it takes -1 for the
+// largest one.
+std::string CheckUnsigned(const std::string& text);
 
 // A flag whose text `parse` turns into a value or a complaint.
 CLI::Option* AddParsed(CLI::App& app, const std::string& flag, const std::string& default_text, const std::string& help,

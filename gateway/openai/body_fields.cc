@@ -1,10 +1,12 @@
 #include "gateway/openai/body_fields.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
 #include "fmt/format.h"
+#include "fmt/ranges.h"
 #include "gateway/errors/error_details.h"
 #include "nlohmann/json.hpp"
 
@@ -30,6 +32,14 @@ const Json* BodyFields::Any(std::string_view name) const {
 
 void BodyFields::Refuse(std::string_view name, std::string_view why) {
   if (Any(name) != nullptr) Fail(name, why);
+}
+
+void BodyFields::TakeOnly(std::initializer_list<std::string_view> names) {
+  if (!object_.is_object()) return;
+  for (const auto& [name, value] : object_.items()) {
+    if (std::ranges::find(names, name) != names.end()) continue;
+    return status_.Update(InvalidField(path_, fmt::format("has \"{}\"; it takes {}", name, fmt::join(names, ", "))));
+  }
 }
 
 std::optional<double> BodyFields::Number(std::string_view name) {

@@ -12,6 +12,7 @@
 #define HEADSTART_GATEWAY_OPENAI_BODY_FIELDS_H_
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,6 +36,10 @@ class BodyFields {
   // Null without it, and when it is something else.
   const nlohmann::json* Object(std::string_view name);
   const nlohmann::json* List(std::string_view name);
+
+  // INVALID_ARGUMENT when there is a field of another name: of an object that is this server's own, where it can only
+  // be a mistake.
+  void TakeOnly(std::initializer_list<std::string_view> names);
 
   // INVALID_ARGUMENT when there is such a field: this server does not do that.
   void Refuse(std::string_view name, std::string_view why);

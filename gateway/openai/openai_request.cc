@@ -59,7 +59,7 @@ void TakeStop(BodyFields& fields, OpenAiRequest& request) {
   }
   if (!stop->is_array()) return fields.Fail("stop", "is neither a string nor a list of strings");
   for (const Json& item : *stop) {
-    if (!item.is_string()) return fields.Fail("stop", "has an item that is not a string");
+    if (!item.is_string()) return fields.Fail(fmt::format("stop[{}]", request.generate.stop_size()), "is not a string");
     request.generate.add_stop(item.get<std::string>());
   }
 }
@@ -111,6 +111,7 @@ void TakeCache(BodyFields& fields, v1::CacheControl& cache) {
   const Json* object = fields.Object("cache");
   if (object == nullptr) return;
   BodyFields control(*object, "cache");
+  control.TakeOnly({"read", "write", "priority", "ttl_seconds"});
   if (const auto read = control.Bool("read")) cache.set_read(*read);
   if (const auto write = control.Bool("write")) cache.set_write(*write);
   TakePriority(control, cache);
@@ -140,6 +141,8 @@ void TakeMaxTokens(BodyFields& fields, OpenAiRequest& request) {
   const auto limit = fields.Integer("max_completion_tokens");
   const auto old_limit = fields.Integer("max_tokens");
   if (limit) request.names.Set("max_tokens", "max_completion_tokens");
+  if (limit && old_limit && *old_limit < 1)
+    return fields.Fail("max_tokens", fmt::format("is {}; it is at least 1, or unset", *old_limit));
   if (limit || old_limit) request.generate.set_max_tokens(limit ? *limit : *old_limit);
 }
 
@@ -185,7 +188,7 @@ void TakeCommon(BodyFields& fields, int max_choices, OpenAiRequest& request) {
 void TakeTokenIds(BodyFields& fields, const Json& ids, v1::TokensInput& tokens) {
   for (const Json& id : ids) {
     const bool is_id = id.is_number_integer() && id.get<double>() >= 0 && id.get<double>() <= INT32_MAX;
-    if (!is_id) return fields.Fail("prompt", "has an item that is not a token id");
+    if (!is_id) return fields.Fail(fmt::format("prompt[{}]", tokens.ids_size()), "is not a token id");
     tokens.add_ids(id.get<int32_t>());
   }
 }

@@ -15,11 +15,12 @@ absl::Status CheckModel(const ServiceContext& context, const std::string& name) 
 
 absl::Status RequireOperator(const Caller& caller, std::string_view what) {
   if (caller.role == Role::kOperator) return absl::OkStatus();
-  return WithReason(absl::PermissionDeniedError(fmt::format(
-                        "{} is for operators, and this caller is none; a server that asks for no credential takes "
-                        "callers on its own machine alone for operators",
-                        what)),
-                    "NOT_AN_OPERATOR");
+  const std::string why =
+      caller.key_id.empty()
+          ? fmt::format("{} is for operators: on a server that asks for no credential, callers on its own machine",
+                        what)
+          : fmt::format("{} is for operators, and \"{}\" has the role user", what, caller.key_id);
+  return WithReason(absl::PermissionDeniedError(why), "NOT_AN_OPERATOR");
 }
 
 grpc::ServerUnaryReactor* Finished(grpc::CallbackServerContext& call, const absl::Status& status) {

@@ -52,11 +52,12 @@ RequestRecord ToRecord(const ServiceContext& context, const Caller& caller, cons
   return record;
 }
 
-void Finish(const CachedPrefix& prefix, const GenerationUsage& usage, const std::string& request_id,
+void Finish(const CachedPrefix& prefix, const PrefixWork& work, const std::string& request_id,
             const v1::Receipt& receipt, Answer& answer) {
   answer.Answer([&](v1::CreatePrefixResponse& response) {
     *response.mutable_prefix() = ToPrefix(prefix);
-    *response.mutable_usage() = ToUsage(usage);
+    *response.mutable_usage() = ToUsage(work.usage);
+    *response.mutable_timings() = ToTimings(work.timings);
     response.set_request_id(request_id);
     *response.mutable_receipt() = receipt;
   });
@@ -66,14 +67,13 @@ void Finish(const CachedPrefix& prefix, const GenerationUsage& usage, const std:
 // leaves no record: it would be the first attempt of its id, and later ones would be billed as nothing.
 void Settle(const ServiceContext& context, const absl::StatusOr<CachedPrefix>& prefix, RequestRecord record,
             std::shared_ptr<Answer> answer) {
-  if (!prefix.ok()) answer->Refuse(PrefixError(prefix.status()));
+  if (!prefix.ok()) answer->Refuse(PrefixError(prefix.status(), context.stopping));
   if (!prefix.ok() && record.usage.prompt_tokens == 0) return;
   record.end = context.now();
-  record.timings.total = std::max(record.end - record.start, absl::ZeroDuration());
   context.observer.OnRequestFinished(record);
-  auto finish = [prefix, usage = record.usage, id = record.request_id,
+  auto finish = [prefix, work = PrefixWork{record.usage, record.timings}, id = record.request_id,
                  answer = std::move(answer)](const v1::Receipt& receipt) {
-    if (prefix.ok()) Finish(*prefix, usage, id, receipt, *answer);
+    if (prefix.ok()) Finish(*prefix, work, id, receipt, *answer);
   };
   context.accountant.Record(std::move(record), std::move(finish));
 }
@@ -81,8 +81,9 @@ void Settle(const ServiceContext& context, const absl::StatusOr<CachedPrefix>& p
 void Compute(const ServiceContext& context, PrefixSpec spec, RequestRecord record, std::shared_ptr<Answer> answer) {
   context.engine.CreatePrefix(std::move(spec),
                               [&context, record = std::move(record), answer = std::move(answer)](
-                                  const absl::StatusOr<CachedPrefix>& prefix, const GenerationUsage& usage) mutable {
-                                record.usage = usage;
+                                  const absl::StatusOr<CachedPrefix>& prefix, const PrefixWork& work) mutable {
+                                record.usage = work.usage;
+                                record.timings = work.timings;
                                 Settle(context, prefix, std::move(record), std::move(answer));
                               });
 }
@@ -94,9 +95,10 @@ grpc::ServerUnaryReactor* StartCreatePrefix(const ServiceContext& context, const
                                             v1::CreatePrefixResponse& response) {
   auto answer = Answer::Create(response);
   const bool queued = context.workers.TryRun([&context, &encoder, caller, &request, answer] {
+    RequestRecord record = ToRecord(context, caller, request);
     auto spec = ToSpec(context, encoder, caller, request);
     if (!spec.ok()) return answer->Refuse(spec.status());
-    RequestRecord record = ToRecord(context, caller, request);
+    record.tokenize = std::max(context.now() - record.start, absl::ZeroDuration());
     record.request_digest = DigestOf(request, spec->tokens);
     const absl::Status admitted = context.accountant.Admit(
         {.tenant = record.tenant, .request_id = request.request_id(), .request_digest = record.request_digest});

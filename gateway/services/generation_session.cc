@@ -87,7 +87,7 @@ absl::StatusOr<GenerationId> GenerationSession::Submit() {
   generation->deadline = ask_.deadline;
   seed_ = generation->sampling.seed;
   auto id = context_.engine.Submit(*std::move(generation), shared_from_this());
-  if (!id.ok()) return SubmitError(id.status());
+  if (!id.ok()) return SubmitError(id.status(), context_.stopping);
   return id;
 }
 
@@ -150,9 +150,10 @@ void GenerationSession::OnFinished(FinishReason reason, const GenerationUsage& u
 // One that had to make room while its prompt was computed has done work: that is in the account as any other.
 void GenerationSession::OnRefused(const absl::Status& why, const GenerationUsage& usage,
                                   const GenerationTimings& timings) {
-  if (usage.prompt_tokens == 0) return events_->OnRefused(SubmitError(why));
+  const absl::Status refusal = SubmitError(why, context_.stopping);
+  if (usage.prompt_tokens == 0) return events_->OnRefused(refusal);
   Settle(FinishReason::kShutdown, usage, timings,
-         [self = shared_from_this(), why](const v1::Receipt&) { self->events_->OnRefused(SubmitError(why)); });
+         [self = shared_from_this(), refusal](const v1::Receipt&) { self->events_->OnRefused(refusal); });
 }
 
 void GenerationSession::Settle(FinishReason reason, const GenerationUsage& usage, const GenerationTimings& timings,

@@ -33,7 +33,7 @@ absl::Status CheckDisplayName(const std::string& name) {
 template <typename Response>
 auto AnswerWithPrefix(std::shared_ptr<UnaryAnswer<Response>> answer) {
   return [answer = std::move(answer)](const absl::StatusOr<CachedPrefix>& prefix) {
-    if (!prefix.ok()) return answer->Refuse(PrefixError(prefix.status()));
+    if (!prefix.ok()) return answer->Refuse(PrefixError(prefix.status(), /*stopping=*/false));
     answer->Answer([&prefix](Response& response) { *response.mutable_prefix() = ToPrefix(*prefix); });
   };
 }
@@ -130,7 +130,7 @@ grpc::ServerUnaryReactor* PrefixService::DeletePrefix(grpc::CallbackServerContex
   const Scope scope = ToScope(request->scope(), *caller);
   auto answer = FreeAnswer(*response);
   context_.engine.DeletePrefix(scope, request->id(), [answer](const absl::Status& deleted) {
-    if (!deleted.ok()) return answer->Refuse(PrefixError(deleted));
+    if (!deleted.ok()) return answer->Refuse(PrefixError(deleted, /*stopping=*/false));
     answer->Answer([](v1::DeletePrefixResponse&) {});
   });
   return answer.get();

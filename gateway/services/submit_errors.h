@@ -24,8 +24,9 @@ inline absl::Status ShuttingDown() {
       WithReason(absl::UnavailableError("the server is stopping; try another one"), "SERVER_STOPPING"), kRetryDelay);
 }
 
-// A prompt that is too long is the caller's input being wrong, whatever the engine calls it.
-inline absl::Status SubmitError(const absl::Status& status) {
+// A prompt that is too long is the caller's input being wrong, whatever the engine calls it. What a server that is
+// `stopping` has no place for, no later try at the same server will get one for.
+inline absl::Status SubmitError(const absl::Status& status, bool stopping) {
   switch (status.code()) {
     case absl::StatusCode::kOutOfRange:
       return WithReason(WithField(absl::InvalidArgumentError(status.message()), "input"), "PROMPT_TOO_LONG");
@@ -34,14 +35,14 @@ inline absl::Status SubmitError(const absl::Status& status) {
     case absl::StatusCode::kFailedPrecondition:
       return WithReason(status, "CACHE_TOO_SMALL");
     case absl::StatusCode::kUnavailable:
-      return Unavailable(status);
+      return stopping ? ShuttingDown() : Unavailable(status);
     default:
       return status;
   }
 }
 
 // Of the calls on registered prefixes.
-inline absl::Status PrefixError(const absl::Status& status) {
+inline absl::Status PrefixError(const absl::Status& status, bool stopping) {
   switch (status.code()) {
     case absl::StatusCode::kNotFound:
       return WithReason(status, "PREFIX_NOT_FOUND");
@@ -50,7 +51,7 @@ inline absl::Status PrefixError(const absl::Status& status) {
     case absl::StatusCode::kResourceExhausted:
       return WithReason(WithQuota(status, "pinned share of the cache"), "PINNED_SHARE_EXCEEDED");
     default:
-      return SubmitError(status);
+      return SubmitError(status, stopping);
   }
 }
 

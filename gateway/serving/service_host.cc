@@ -224,6 +224,8 @@ void ServiceHost::Drain(std::function<void()> drained) {
   state_->engine->Drain(std::move(drained));
 }
 
+void ServiceHost::EndAll() { state_->engine->EndAll(); }
+
 void ServiceHost::Shutdown(absl::Duration grace) {
   const absl::Time end = absl::Now() + grace;
   state_->server->Shutdown(grace);

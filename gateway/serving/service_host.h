@@ -82,6 +82,9 @@ class ServiceHost {
   // Health says NOT_SERVING and new generations are refused; `drained` is called when the last running one has ended.
   void Drain(std::function<void()> drained);
 
+  // Ends what still runs, for a drain that took too long: callers hear that the server stops.
+  void EndAll();
+
   // Takes no more calls; what clients still have to read gets up to `grace`.
   void Shutdown(absl::Duration grace);
 

@@ -7,6 +7,7 @@
 #include "fmt/format.h"
 #include "gateway/files/file_version.h"
 #include "gateway/server/listen_address.h"
+#include "gateway/serving/check_budgets.h"
 
 namespace headstart {
 namespace {
@@ -21,16 +22,29 @@ absl::Status CheckExposure(const ServingOptions& options, const std::string& lis
   return CheckExposure(options.auth, *address, flag);
 }
 
+absl::Status CheckBudgetsOf(const KeyFile* keys, const LoadedPrices* prices) {
+  if (keys == nullptr) return absl::OkStatus();
+  return CheckBudgets(*keys->current(), prices == nullptr ? nullptr : prices->current().get());
+}
+
 absl::Status CheckFiles(const ServingOptions& options) {
   const auto ignore = [](FileNews, const std::string&) {};
+  std::unique_ptr<KeyFile> keys;
   if (options.auth.uses_keys()) {
-    if (auto keys = KeyFile::Open(options.auth.keys_file, ignore); !keys.ok()) return keys.status();
+    auto opened = KeyFile::Open(options.auth.keys_file, ignore);
+    if (!opened.ok()) return opened.status();
+    keys = *std::move(opened);
   }
   if (options.auth.uses_tls()) {
     if (auto tls = TlsFiles::Open(options.auth.tls, ignore); !tls.ok()) return tls.status();
   }
-  if (options.account.prices_file.empty()) return absl::OkStatus();
-  return LoadedPrices::Open({options.account.prices_file}, PriceBookParser(""), ignore).status();
+  std::unique_ptr<LoadedPrices> prices;
+  if (!options.account.prices_file.empty()) {
+    auto opened = LoadedPrices::Open({options.account.prices_file}, PriceBookParser(""), ignore);
+    if (!opened.ok()) return opened.status();
+    prices = *std::move(opened);
+  }
+  return CheckBudgetsOf(keys.get(), prices.get());
 }
 
 // Flags alone; no file is read, no address tried.
@@ -98,11 +112,22 @@ absl::Status Serving::OpenFiles(const std::string& model_name) {
     if (!tls.ok()) return tls.status();
     tls_ = *std::move(tls);
   }
-  if (options_.account.prices_file.empty()) return absl::OkStatus();
-  auto prices = LoadedPrices::Open({options_.account.prices_file}, PriceBookParser(model_name), on_news);
-  if (!prices.ok()) return prices.status();
-  prices_ = *std::move(prices);
-  return absl::OkStatus();
+  if (!options_.account.prices_file.empty()) {
+    auto prices = LoadedPrices::Open({options_.account.prices_file}, PriceBookParser(model_name), on_news);
+    if (!prices.ok()) return prices.status();
+    prices_ = *std::move(prices);
+  }
+  return CheckBudgetsOf(keys_.get(), prices_.get());
+}
+
+// Keys and prices may change one after the other, so what no longer fits is said and not refused.
+void Serving::RefreshFiles() {
+  if (keys_) keys_->Refresh();
+  if (tls_) tls_->Refresh();
+  if (prices_) prices_->Refresh();
+  absl::Status budgets = CheckBudgetsOf(keys_.get(), prices_.get());
+  if (!budgets.ok() && budgets != budgets_) logger_.warn("{}", std::string(budgets.message()));
+  budgets_ = std::move(budgets);
 }
 
 absl::Status Serving::OpenAccount() {
@@ -162,13 +187,7 @@ void Serving::StartTickers() {
                             .prefixes = [this](auto done) { host_->engine().ListAllPrefixes(std::move(done)); },
                             .record = [this](const StorageRecord& record) { accountant_->RecordStorage(record); },
                             .now = absl::Now});
-  file_ticker_ = std::make_unique<Ticker>(
-      [this] {
-        if (keys_) keys_->Refresh();
-        if (tls_) tls_->Refresh();
-        if (prices_) prices_->Refresh();
-      },
-      kLookForChangesEvery);
+  file_ticker_ = std::make_unique<Ticker>([this] { RefreshFiles(); }, kLookForChangesEvery);
   storage_ticker_ = std::make_unique<Ticker>([this] { storage_meter_->Tick(); }, kMeterStorageEvery);
 }
 

@@ -68,6 +68,7 @@ class Serving {
   Serving(const ServingOptions& options, spdlog::logger& logger);
 
   absl::Status OpenFiles(const std::string& model_name);
+  void RefreshFiles();
   absl::Status OpenAccount();
   absl::Status StartHost(std::unique_ptr<Engine> engine);
   void SettleStorage();
@@ -80,6 +81,7 @@ class Serving {
   std::unique_ptr<KeyFile> keys_;         // null: open to everyone who can reach it
   std::unique_ptr<TlsFiles> tls_;         // null: in the clear
   std::unique_ptr<LoadedPrices> prices_;  // null: nothing costs
+  absl::Status budgets_;                  // what was last said of them; the file ticker's alone once it runs
   std::unique_ptr<Authenticator> authenticator_;
   std::unique_ptr<AuthMetrics> auth_metrics_;
   CallMetrics call_metrics_;

@@ -76,11 +76,11 @@ BENCHMARK_CAPTURE(Linear, Q8_0, DType::kQ8_0)->Apply(Rows);
 BENCHMARK_CAPTURE(Linear, F16, DType::kF16)->Apply(Rows);
 BENCHMARK_CAPTURE(Linear, F32, DType::kF32)->Apply(Rows);
 
-// One sequence of `context` tokens, of which the last `tokens` are the step's: 32 query heads on 8 KV heads of 64.
-void Attention(benchmark::State& state) {
+// One sequence of `context` tokens, of which the last `tokens` are the step's, on 8 KV heads.
+void Attention(benchmark::State& state, int heads, int head_dim) {
   const auto tokens = static_cast<int>(state.range(0)), context = static_cast<int>(state.range(1));
-  const KvShape shape = {.layers = 16, .kv_heads = 8, .head_dim = 64, .block_tokens = 16, .dtype = DType::kBF16};
-  const AttentionSpec spec = {.layer = 0, .heads = 32, .scale = 0.125f, .window = 0};
+  const KvShape shape = {.layers = 16, .kv_heads = 8, .head_dim = head_dim, .block_tokens = 16, .dtype = DType::kBF16};
+  const AttentionSpec spec = {.layer = 0, .heads = heads, .scale = 0.125f, .window = 0};
   const auto backend = NewCpuBackend({.threads = static_cast<int>(state.range(2))}).value();
   std::vector<SlotIndex> slots;
   for (int token = 0; token < context; token += shape.block_tokens) slots.push_back(SlotIndex(slots.size()));
@@ -109,10 +109,13 @@ void Attention(benchmark::State& state) {
   state.counters["kv_GB/s"] =
       Counter(1e-9 * static_cast<double>(layer_bytes * context * state.iterations()), Counter::kIsRate);
 }
-BENCHMARK(Attention)
-    ->UseRealTime()
-    ->ArgNames({"tokens", "context", "threads"})
-    ->ArgsProduct({{1, 32, 256}, {256, 4096}, {1, 2}});
+void Contexts(benchmark::internal::Benchmark* benchmark) {
+  benchmark->UseRealTime()
+      ->ArgNames({"tokens", "context", "threads"})
+      ->ArgsProduct({{1, 32, 256}, {256, 4096}, {1, 2}});
+}
+BENCHMARK_CAPTURE(Attention, 32x64, 32, 64)->Apply(Contexts);
+BENCHMARK_CAPTURE(Attention, 16x128, 16, 128)->Apply(Contexts);
 
 void LoadMatrix(benchmark::State& state, DType dtype) {
   const std::vector<std::byte> bytes = RandomBytes(dtype, int64_t{kOutputs} * kInputs);

@@ -247,8 +247,8 @@ TEST_P(EngineTiers, APrefixWithoutRoomIsRefusedBeforeItIsComputed) {
                           .tokens = std::move(tokens),
                           .display_name = "",
                           .expires = absl::InfiniteFuture()},
-                         [&](const absl::StatusOr<CachedPrefix>& made, const GenerationUsage& usage) {
-                           created({made.status(), usage.prompt_tokens});
+                         [&](const absl::StatusOr<CachedPrefix>& made, const PrefixWork& work) {
+                           created({made.status(), work.usage.prompt_tokens});
                          });
     return created.Get();
   };
@@ -273,15 +273,14 @@ TEST_P(EngineTiers, PrefixesAskedForAtOnceArePromisedTheirRoom) {
   std::vector<std::unique_ptr<Called<std::pair<absl::Status, int64_t>>>> made;
   for (int i = 0; i < kAsked; ++i) {
     made.push_back(std::make_unique<Called<std::pair<absl::Status, int64_t>>>());
-    engine->CreatePrefix(
-        {.id = i < kAsked - 1 ? "prefix " + std::to_string(i) : "prefix 0",
-         .scope = Scope::Tenant("a"),
-         .tokens = Tokens(64, 20 + i),
-         .display_name = "",
-         .expires = absl::InfiniteFuture()},
-        [&called = *made.back()](const absl::StatusOr<CachedPrefix>& prefix, const GenerationUsage& usage) {
-          called({prefix.status(), usage.prompt_tokens});
-        });
+    engine->CreatePrefix({.id = i < kAsked - 1 ? "prefix " + std::to_string(i) : "prefix 0",
+                          .scope = Scope::Tenant("a"),
+                          .tokens = Tokens(64, 20 + i),
+                          .display_name = "",
+                          .expires = absl::InfiniteFuture()},
+                         [&called = *made.back()](const absl::StatusOr<CachedPrefix>& prefix, const PrefixWork& work) {
+                           called({prefix.status(), work.usage.prompt_tokens});
+                         });
   }
   int registered = 0;
   for (const auto& called : made) {
@@ -304,8 +303,10 @@ TEST_P(EngineTiers, ARegisteredPrefixIsComputedPinnedAndOutlivesARestart) {
                           .tokens = prefix,
                           .display_name = "",
                           .expires = absl::InfiniteFuture()},
-                         [&](const absl::StatusOr<CachedPrefix>& made, const GenerationUsage& usage) {
-                           EXPECT_EQ(usage.computed_prompt_tokens, 64);
+                         [&](const absl::StatusOr<CachedPrefix>& made, const PrefixWork& work) {
+                           EXPECT_EQ(work.usage.computed_prompt_tokens, 64);
+                           EXPECT_GT(work.timings.prefill, absl::ZeroDuration());
+                           EXPECT_EQ(work.timings.ttft, work.timings.queue + work.timings.prefill);
                            if (made.ok()) {
                              EXPECT_EQ(made->pinned_tokens, 64);
                            }

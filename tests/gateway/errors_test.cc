@@ -2,6 +2,7 @@
 
 #include "gateway/errors/error_details.h"
 #include "gateway/errors/grpc_status.h"
+#include "gateway/services/submit_errors.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/gateway/rpc_testing.h"
@@ -48,6 +49,15 @@ TEST(GrpcStatusTest, DetailsComeBackAsPayloads) {
 TEST(GrpcStatusTest, OkStaysOk) {
   EXPECT_TRUE(ToGrpcStatus(WithReason(absl::OkStatus(), "NOTHING")).ok());
   EXPECT_TRUE(FromGrpcStatus(grpc::Status::OK).ok());
+}
+
+// The same words of the engine's, when a later try may find room and when none will.
+TEST(SubmitErrorTest, AServerThatStopsHasNoFullQueue) {
+  const absl::Status unavailable = absl::UnavailableError("no");
+  EXPECT_EQ(ReasonOf(ToGrpcStatus(SubmitError(unavailable, /*stopping=*/false))), "QUEUE_FULL");
+  EXPECT_EQ(ReasonOf(ToGrpcStatus(SubmitError(unavailable, /*stopping=*/true))), "SERVER_STOPPING");
+  EXPECT_EQ(ReasonOf(ToGrpcStatus(PrefixError(unavailable, /*stopping=*/true))), "SERVER_STOPPING");
+  EXPECT_EQ(ReasonOf(ToGrpcStatus(SubmitError(absl::OutOfRangeError("no"), /*stopping=*/true))), "PROMPT_TOO_LONG");
 }
 
 }  // namespace

@@ -152,9 +152,14 @@ absl::StatusOr<CachedPrefix> FakeEngine::Register(const PrefixSpec& spec) {
 
 void FakeEngine::CreatePrefix(PrefixSpec spec, PrefixDone done) {
   const auto prefix = Register(spec);
-  GenerationUsage usage;
-  if (prefix.ok()) usage.prompt_tokens = usage.computed_prompt_tokens = static_cast<int64_t>(spec.tokens.size());
-  done(prefix, usage);
+  PrefixWork work;
+  if (prefix.ok()) {
+    work.usage.prompt_tokens = work.usage.computed_prompt_tokens = static_cast<int64_t>(spec.tokens.size());
+    work.timings.queue = absl::Milliseconds(3);
+    work.timings.prefill = absl::Milliseconds(4);
+    work.timings.ttft = absl::Milliseconds(7);
+  }
+  done(prefix, work);
 }
 
 void FakeEngine::GetPrefix(Scope scope, std::string id, FoundPrefix done) {
@@ -250,6 +255,15 @@ EngineStats FakeEngine::stats() const {
 void FakeEngine::Drain(std::function<void()> drained) {
   MutexLock lock(mutex_);
   drained_ = std::move(drained);
+}
+
+void FakeEngine::EndAll() {
+  std::deque<Submitted> ended;
+  {
+    MutexLock lock(mutex_);
+    ended = std::exchange(submitted_, {});
+  }
+  for (const Submitted& request : ended) request.sink->OnFinished(FinishReason::kShutdown, {}, {});
 }
 
 }  // namespace headstart::testing

@@ -70,6 +70,7 @@ class FakeEngine final : public Engine {
       ABSL_LOCKS_EXCLUDED(mutex_);
   void VerifyDisk(std::function<void(const absl::StatusOr<VerifyReport>&)> done) override ABSL_LOCKS_EXCLUDED(mutex_);
   void Drain(std::function<void()> drained) override ABSL_LOCKS_EXCLUDED(mutex_);
+  void EndAll() override ABSL_LOCKS_EXCLUDED(mutex_);
   EngineStats stats() const override ABSL_LOCKS_EXCLUDED(mutex_);
   const ModelConfig& config() const override { return source_->config(); }
   const KvShape& kv_shape() const override { return kv_shape_; }

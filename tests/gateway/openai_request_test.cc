@@ -4,6 +4,7 @@
 
 #include "fmt/format.h"
 #include "gateway/openai/openai_errors.h"
+#include "gateway/services/chat_json.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
@@ -35,6 +36,11 @@ std::string ParamOf(const absl::Status& status) {
   const auto json = nlohmann::json::parse(OpenAiErrorJson(status));
   return json["error"]["param"].is_null() ? "" : json["error"]["param"].get<std::string>();
 }
+
+struct BadField {
+  std::string json;
+  std::string param;
+};
 
 TEST(OpenAiRequestTest, SamplingAndLimits) {
   const auto request =
@@ -101,7 +107,9 @@ TEST(OpenAiRequestTest, MessagesInAllForms) {
 TEST(OpenAiRequestTest, WhatIsNotTextIsRefusedByName) {
   const auto image = Messages(R"([{"role":"user","content":[{"type":"image_url","image_url":{"url":"http://x"}}]}])");
   EXPECT_THAT(std::string(image.status().message()), HasSubstr("image_url"));
-  EXPECT_EQ(ParamOf(image.status()), "messages[0].content[].type");
+  EXPECT_EQ(ParamOf(image.status()), "messages[0].content[0].type");
+  const auto second = Messages(R"([{"role":"user","content":[{"type":"text","text":"x"},{"type":"text"}]}])");
+  EXPECT_EQ(ParamOf(second.status()), "messages[0].content[1].text");
 }
 
 TEST(OpenAiRequestTest, Tools) {
@@ -152,6 +160,15 @@ TEST(OpenAiRequestTest, TemplateVariables) {
   EXPECT_EQ(variables.at("reasoning_effort").string_value(), "low");
 }
 
+TEST(OpenAiRequestTest, TemplateVariablesNestAsDeepAsBodiesDo) {
+  constexpr int kLists = 62;  // below the body and the variables
+  const std::string deep = std::string(kLists, '[') + "null,true,2.5" + std::string(kLists, ']');
+  const auto request = Chat(R"("chat_template_kwargs":{"deep":)" + deep + R"(,"map":{"a":{"b":"c"}}})");
+  ASSERT_TRUE(request.ok()) << request.status();
+  EXPECT_EQ(VariablesToJson(request->generate.input().chat()).dump(),
+            R"({"deep":)" + deep + R"(,"map":{"a":{"b":"c"}}})");
+}
+
 TEST(OpenAiRequestTest, Prompts) {
   EXPECT_EQ(Completion(R"("prompt":"abc")")->generate.input().text().text(), "abc");
   EXPECT_EQ(Completion(R"("prompt":["abc"])")->generate.input().text().text(), "abc");
@@ -161,16 +178,16 @@ TEST(OpenAiRequestTest, Prompts) {
   const auto logprobs = Completion(R"("prompt":"a","logprobs":2)");
   EXPECT_TRUE(logprobs->generate.logprobs());
   EXPECT_EQ(logprobs->generate.top_logprobs(), 2);
-  for (const std::string prompt :
-       {R"(["a","b"])", R"([1,"a"])", R"([-1])", R"([1.5])", R"([99999999999])", "7", "{}"}) {
-    EXPECT_EQ(ParamOf(Completion(R"("prompt":)" + prompt).status()), "prompt") << prompt;
+  for (const auto& [prompt, param] : std::vector<BadField>{{R"(["a","b"])", "prompt"},
+                                                           {R"([1,"a"])", "prompt[1]"},
+                                                           {"[-1]", "prompt[0]"},
+                                                           {"[1,2,1.5]", "prompt[2]"},
+                                                           {"[99999999999]", "prompt[0]"},
+                                                           {"7", "prompt"},
+                                                           {"{}", "prompt"}}) {
+    EXPECT_EQ(ParamOf(Completion(R"("prompt":)" + prompt).status()), param) << prompt;
   }
 }
-
-struct BadField {
-  std::string json;
-  std::string param;
-};
 
 TEST(OpenAiRequestTest, WrongFieldsAreNamed) {
   for (const auto& [json, param] :
@@ -182,7 +199,8 @@ TEST(OpenAiRequestTest, WrongFieldsAreNamed) {
                              {R"("seed":18446744073709551615)", "seed"},
                              {R"("top_k":-2)", "top_k"},
                              {R"("stop":7)", "stop"},
-                             {R"("stop":[7])", "stop"},
+                             {R"("stop":["a",7])", "stop[1]"},
+                             {R"("max_completion_tokens":5,"max_tokens":-1)", "max_tokens"},
                              {R"("stream":"yes")", "stream"},
                              {R"("logit_bias":{"50256":-100})", "logit_bias"},
                              {R"("response_format":{"type":"json_object"})", "response_format.type"},
@@ -192,6 +210,7 @@ TEST(OpenAiRequestTest, WrongFieldsAreNamed) {
                              {R"("best_of":2)", "best_of"},
                              {R"("metadata":{"a":1})", "metadata"},
                              {R"("cache":{"priority":"urgent"})", "cache.priority"},
+                             {R"("cache":{"prio":"low"})", "cache"},
                              {R"("cache":{"ttl_seconds":0})", "cache.ttl_seconds"},
                              {R"("cache":{"ttl_seconds":1e300})", "cache.ttl_seconds"},
                              {R"("prompt_cache_retention":"1y")", "prompt_cache_retention"},

@@ -92,6 +92,8 @@ TEST_F(PrefixServiceTest, CreateComputesAndTellsWhatItCost) {
   EXPECT_EQ(created_.prefix().create_time().seconds(), 1'700'000'000);
   EXPECT_FALSE(created_.prefix().has_expire_time());
   EXPECT_EQ(created_.usage().computed_prompt_tokens(), 6);
+  EXPECT_EQ(created_.timings().queue().nanos(), 3'000'000);
+  EXPECT_EQ(created_.timings().time_to_first_token().nanos(), 7'000'000);
   EXPECT_EQ(created_.request_id(), "warm-1");
 }
 

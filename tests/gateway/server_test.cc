@@ -184,6 +184,7 @@ TEST(ServerTest, RequestThatCannotBeParsedIsSaidToBeMalformed) {
 TEST(ServerTest, OpenServerStaysOnThisMachineUnlessToldOtherwise) {
   ServiceHostOptions options;
   options.grpc.listen = "0.0.0.0:0";
+  options.http.listen = "127.0.0.1:0";
   EXPECT_THAT(ServiceHost::CheckOptions(options, CallerAccess::kOpen),
               StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("--insecure-open")));
   EXPECT_OK(ServiceHost::CheckOptions(options, CallerAccess::kByCredential));
@@ -192,6 +193,7 @@ TEST(ServerTest, OpenServerStaysOnThisMachineUnlessToldOtherwise) {
 
   // The HTTP side is held to the same.
   options = {};
+  options.grpc.listen = "127.0.0.1:0";
   options.http.listen = "0.0.0.0:0";
   EXPECT_THAT(ServiceHost::CheckOptions(options, CallerAccess::kOpen),
               StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("--insecure-open")));

@@ -12,7 +12,7 @@ import unittest
 from account_callers import code_of, reason_of
 from account_load import prompt
 from account_testing import PRICES, SMALL, SiteTest, charge, price_book, price_version, wait_for
-from headstart_testing import grpc, run
+from headstart_testing import DEMO_MODEL, grpc, run, serve
 
 
 class ChangingFilesTest(SiteTest):
@@ -58,10 +58,10 @@ class ChangingFilesTest(SiteTest):
         self.assertEqual(seen, {("first", "first"), ("second", "second")})
         self.assert_sums(station, account)
 
-    def budget(self, site, soft, hard):
+    def budget(self, site, soft, hard, currency="USD"):
         with open(site.keys_file, encoding="utf-8") as file:
             keys = file.read().partition("tenants:")[0]
-        site.replace(site.keys_file, f"{keys}tenants:\n  acme: {{budget: {{period: day, currency: USD, soft: {soft}, "
+        site.replace(site.keys_file, f"{keys}tenants:\n  acme: {{budget: {{period: day, currency: {currency}, soft: {soft}, "
                                      f"hard: {hard}}}}}\n")
 
     def test_budgets_warn_refuse_and_are_raised(self):
@@ -104,6 +104,19 @@ class ChangingFilesTest(SiteTest):
         self.budget(site, "0.0005", "0.001")
         again = self.start(site)
         self.assertEqual(code_of(again.caller("ann").generate([1, 2, 3], 1).refusal), grpc.StatusCode.RESOURCE_EXHAUSTED)
+
+    def test_budgets_that_no_charge_counts_against_are_refused_or_said(self):
+        site = self.site()
+        self.budget(site, "1", "2", "EUR")
+        for prices in (["--prices", site.prices_file], []):
+            refused = serve("--model", DEMO_MODEL, "--keys", site.keys_file, *prices)
+            self.assertEqual(refused.returncode, 1)
+            self.assertIn('tenant "acme" has a budget', refused.stderr)
+            self.assertIn("in EUR, and the price book charges in USD" if prices else "--prices", refused.stderr)
+        self.budget(site, "1", "2")
+        station = self.start(site)
+        self.budget(site, "1", "2", "EUR")
+        station.server.wait_for_log(" warning .*budget in EUR.*write the budget in USD")
 
     def test_revoked_key_ends_within_seconds_and_running_answers_finish(self):
         site = self.site("--kv-cache-size", "64MiB")

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
-from headstart_testing import BINARY, DEMO_MODEL, Server, run
+from headstart_testing import BINARY, DEMO_MODEL, Server, run, serve
 
 FAILURE, USAGE = 1, 2
 
@@ -44,11 +44,43 @@ class CommandLineTest(unittest.TestCase):
         for flag in ("--capacity", "--host", "--disk"):
             self.assert_refused(run("replay", "trace.jsonl", flag, str(2**63 - 1)), USAGE, flag)
 
+    def test_replay_says_what_is_wrong_before_it_reads_anything(self):
+        for flags, words in ((["--policy", "lru,fifo"], "--policy has \"fifo\""), (["--disk", "10"], "--host is not"),
+                             (["--plot", "/nowhere/plot.svg"], "give --plot a path")):
+            self.assert_refused(run("replay", "no-such-trace.jsonl", *flags), FAILURE, words)
+
+    def test_no_policy_finds_more_than_the_bound_for_all_tiers(self):
+        with tempfile.TemporaryDirectory() as folder:
+            trace = os.path.join(folder, "trace.jsonl")
+            with open(trace, "w", encoding="utf-8") as file:
+                for i in range(60):
+                    file.write('{"timestamp": %d, "input_length": 1024, "output_length": 1, "hash_ids": [%d, %d]}\n'
+                               % (i * 1000, i % 5 * 2, i % 5 * 2 + 1))
+            rows = run("replay", trace, "--capacity", "2", "--host", "10", "--policy", "lru").stdout.splitlines()[3:]
+            ratio = {row.split()[0]: float(row.split()[2]) for row in rows}
+            self.assertGreater(ratio["lru"], 0.8)
+            self.assertGreaterEqual(ratio["belady"], ratio["lru"])
+
     def test_no_subcommand(self):
         self.assert_refused(run(), USAGE, "subcommand")
 
     def test_unknown_flag_is_named(self):
-        self.assert_refused(run("serve", "--kv-cash-size", "1GiB"), USAGE, "--kv-cash-size")
+        self.assert_refused(serve("--kv-cash-size", "1GiB"), USAGE,
+                            "serve has no flag --kv-cash-size; did you mean --kv-cache-size?")
+        self.assert_refused(serve("--quantum=1"), USAGE, "serve has no flag --quantum\n")
+        self.assert_refused(run("cache", "list", "--sever", "x"), USAGE, "list has no flag --sever; did you mean --server?")
+
+    def test_unknown_subcommands_and_arguments_are_named(self):
+        self.assert_refused(run("srve", "--listen", "x"), USAGE, "headstart has no ")
+        self.assert_refused(run("srve"), USAGE, 'headstart has no subcommand "srve"; did you mean serve?')
+        self.assert_refused(run("cache", "lst"), USAGE, 'cache has no subcommand "lst"; did you mean list?')
+        self.assert_refused(run("generate", "a", "b"), USAGE, 'generate takes no argument "b"', "quotes")
+
+    def test_what_the_engine_refuses_is_said_with_the_flags_name(self):
+        self.assert_refused(serve("--kv-cache-size", "4"), FAILURE,
+                            "--kv-cache-size is 4: one block", "give it at least that")
+        self.assert_refused(serve("--max-context-tokens", "100000"), FAILURE,
+                            "--max-context-tokens is 100000")
 
     def test_wrong_values_name_flag_and_value(self):
         for flag, value in (("--kv-cache-size", "2Gigs"), ("--kv-dtype", "f64"), ("--threads", "-1"),
@@ -56,14 +88,14 @@ class CommandLineTest(unittest.TestCase):
                             ("--keepalive-min-ping-interval", "5m"), ("--log-level", "loud"),
                             ("--host-cache-size", "much"), ("--disk-cache-size", "-1"), ("--io-threads", "0"),
                             ("--pinned-share", "101")):
-            self.assert_refused(run("serve", flag, value), USAGE, flag, value)
+            self.assert_refused(serve(flag, value), USAGE, flag, value)
 
     def test_more_memory_than_the_machine_has_is_refused_with_the_numbers(self):
-        self.assert_refused(run("serve", "--listen", "127.0.0.1:0", "--kv-cache-size", "4096TiB"), USAGE,
+        self.assert_refused(serve("--kv-cache-size", "4096TiB"), USAGE,
                             "--kv-cache-size 4096TiB", "of memory that this machine has")
 
     def test_empty_values_are_named(self):
-        self.assert_refused(run("serve", "--model", ""), FAILURE, "no model is named")
+        self.assert_refused(serve("--model", ""), FAILURE, "no model is named")
         self.assert_refused(run("cache", "verify", "--dir", ""), USAGE, "--dir", "is empty")
         self.assert_refused(run("cache", "status", "--server", ""), USAGE, "--server", "is empty")
 
@@ -81,6 +113,24 @@ class CommandLineTest(unittest.TestCase):
             self.assertEqual(run("synth-model", path).returncode, 0)
             with open(path, "rb") as file:
                 self.assertEqual(file.read(4), b"GGUF")
+
+    def test_synth_model_leaves_files_of_others_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            mine = os.path.join(folder, "m.gguf.partial")
+            with open(mine, "w") as file:
+                file.write("mine")
+            self.assertEqual(run("synth-model", os.path.join(folder, "m.gguf")).returncode, 0)
+            with open(mine) as file:
+                self.assertEqual(file.read(), "mine")
+            self.assertEqual(sorted(os.listdir(folder)), ["m.gguf", "m.gguf.partial"])
+
+    def test_numbers_that_are_out_of_range_are_no_other_numbers(self):
+        for command in (["synth-model", "m", "--seed"], ["generate", "x", "--seed"], ["generate", "x", "--max-tokens"],
+                        ["chat", "x", "--max-tokens"], ["generate", "x", "--top-k"]):
+            for number in ("-1", "99999999999999999999999"):
+                if command[-1] == "--top-k" and number == "-1":
+                    continue  # the server says which are taken
+                self.assert_refused(run(*command, number), USAGE, command[-1], number)
 
     def test_synth_model_that_fails_leaves_nothing(self):
         def small_files_only():
@@ -120,16 +170,16 @@ class CommandLineTest(unittest.TestCase):
 
     def test_model_name_is_one_line_of_text(self):
         for name in ("a\nb", "a\x1b[31m", b"caf\xe9", "a\x7f"):
-            result = subprocess.run([BINARY, "serve", "--listen", "127.0.0.1:0", "--model-name", name],
+            result = subprocess.run([BINARY, "serve", "--listen", "127.0.0.1:0", "--http-listen", "127.0.0.1:0", "--model-name", name],
                                     capture_output=True, text=True, timeout=120)
             self.assert_refused(result, FAILURE, "--model-name")
 
     def test_wrong_block_size_is_refused_with_its_limits(self):
-        self.assert_refused(run("serve", "--listen", "127.0.0.1:0", "--block-tokens", "10"), FAILURE, "block_tokens", "10")
+        self.assert_refused(serve("--block-tokens", "10"), FAILURE, "--block-tokens is 10")
 
     def test_disk_cache_needs_folder_and_size(self):
-        self.assert_refused(run("serve", "--disk-cache-dir", "/no/such/folder"), USAGE, "--disk-cache-dir", "--disk-cache-size")
-        self.assert_refused(run("serve", "--disk-cache-size", "1GiB"), USAGE, "--disk-cache-size", "--disk-cache-dir")
+        self.assert_refused(serve("--disk-cache-dir", "/no/such/folder"), USAGE, "--disk-cache-dir", "--disk-cache-size")
+        self.assert_refused(serve("--disk-cache-size", "1GiB"), USAGE, "--disk-cache-size", "--disk-cache-dir")
 
     def test_cache_commands_without_server_say_how_to_start_one(self):
         for command in (["status"], ["list"], ["show", "x"], ["drop", "x"], ["warm", "x"], ["pin", "x"], ["flush"],
@@ -147,7 +197,7 @@ class CommandLineTest(unittest.TestCase):
             self.assertEqual(os.listdir(folder), [])
 
     def test_missing_model_is_named(self):
-        self.assert_refused(run("serve", "--listen", "127.0.0.1:0", "--model", "/no/such/model"), FAILURE, "/no/such/model")
+        self.assert_refused(serve("--model", "/no/such/model"), FAILURE, "/no/such/model")
 
     def test_truncated_model_is_named(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -157,7 +207,7 @@ class CommandLineTest(unittest.TestCase):
             os.chmod(weights, 0o644)
             for size in (0, 7, 100, os.path.getsize(weights) - 1):
                 os.truncate(weights, size)
-                result = run("serve", "--listen", "127.0.0.1:0", "--model", folder)
+                result = serve("--model", folder)
                 self.assert_refused(result, FAILURE, "error:", "model.safetensors")
                 shutil.copy(os.path.join(DEMO_MODEL, "model.safetensors"), weights)
 
@@ -166,31 +216,31 @@ class CommandLineTest(unittest.TestCase):
             other.bind(("127.0.0.1", 0))
             other.listen()
             address = f"127.0.0.1:{other.getsockname()[1]}"
-            self.assert_refused(run("serve", "--listen", address, "--model", "/no/such/model"), FAILURE, address, "in use")
+            self.assert_refused(serve("--listen", address, "--model", "/no/such/model"), FAILURE, address, "in use")
 
     def test_socket_in_use_names_the_flag_that_it_was_given_with(self):
         with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as other:
             path = os.path.join(folder, "s")
             other.bind(path)
             other.listen()
-            self.assert_refused(run("serve", "--listen", "127.0.0.1:0", "--http-listen", f"unix:{path}"), FAILURE, path,
+            self.assert_refused(serve("--http-listen", f"unix:{path}"), FAILURE, path,
                                 "another --http-listen")
-            self.assert_refused(run("serve", "--listen", f"unix:{path}"), FAILURE, path, "another --listen")
+            self.assert_refused(serve("--listen", f"unix:{path}"), FAILURE, path, "another --listen")
             free = f"unix:{path}2"
-            self.assert_refused(run("serve", "--listen", free, "--http-listen", free), FAILURE, free, "its own address")
+            self.assert_refused(serve("--listen", free, "--http-listen", free), FAILURE, free, "its own address")
 
     def test_ledger_that_cannot_be_opened_says_what_to_do(self):
         with tempfile.NamedTemporaryFile() as file:
-            result = run("serve", "--listen", "127.0.0.1:0", "--http-listen", "127.0.0.1:0", "--ledger-dir", file.name)
+            result = serve("--http-listen", "127.0.0.1:0", "--ledger-dir", file.name)
             self.assert_refused(result, FAILURE, file.name, "start without --ledger-dir")
             errors = [line for line in result.stderr.splitlines() if " info " not in line]
             self.assertEqual(len(errors), 1, result.stderr)
 
     def test_address_that_is_none(self):
-        self.assert_refused(run("serve", "--listen", "8700"), FAILURE, "8700", "host:port")
+        self.assert_refused(serve("--listen", "8700"), FAILURE, "8700", "host:port")
 
     def test_open_server_does_not_listen_for_other_machines(self):
-        self.assert_refused(run("serve", "--listen", "0.0.0.0:0"), FAILURE, "--insecure-open")
+        self.assert_refused(serve("--listen", "0.0.0.0:0"), FAILURE, "--insecure-open")
 
     def test_client_without_server_says_how_to_start_one(self):
         self.assert_refused(run("chat", "hello", "--server", "127.0.0.1:1"), FAILURE, "127.0.0.1:1", "headstart serve")
@@ -209,12 +259,12 @@ class CommandLineTest(unittest.TestCase):
         self.assertNotIn("\x1b", result.stderr + result.stdout)
 
     def test_address_of_unix_socket_that_cannot_be(self):
-        self.assert_refused(run("serve", "--listen", "unix:/no/such/folder/s"), FAILURE, "/no/such/folder")
-        self.assert_refused(run("serve", "--listen", "unix:/" + "x" * 200), FAILURE, "at most 107")
+        self.assert_refused(serve("--listen", "unix:/no/such/folder/s"), FAILURE, "/no/such/folder")
+        self.assert_refused(serve("--listen", "unix:/" + "x" * 200), FAILURE, "at most 107")
 
     def test_sizes_beyond_their_range(self):
-        self.assert_refused(run("serve", "--kv-cache-size", "nanGiB"), USAGE, "nanGiB", "not a size")
-        self.assert_refused(run("serve", "--listen", "127.0.0.1:0", "--max-request-size", "4GiB"), FAILURE,
+        self.assert_refused(serve("--kv-cache-size", "nanGiB"), USAGE, "nanGiB", "not a size")
+        self.assert_refused(serve("--max-request-size", "4GiB"), FAILURE,
                             "--max-request-size", "4294967296")
 
     def test_wrong_value_in_configuration_is_named(self):
@@ -231,7 +281,7 @@ class CommandLineTest(unittest.TestCase):
         with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
             file.write(text)
             file.flush()
-            return run("serve", "--config", file.name)
+            return serve("--config", file.name)
 
 
 class AgainstAServerTest(unittest.TestCase):

@@ -29,6 +29,12 @@ def run(*arguments, **options):
     return subprocess.run([BINARY, *arguments], capture_output=True, text=True, timeout=120, **options)
 
 
+def serve(*flags):
+    """The result of a server that is expected to end at once; on free ports, unless `flags` say where."""
+    ports = [word for flag in ("--listen", "--http-listen") if flag not in flags for word in (flag, "127.0.0.1:0")]
+    return run("serve", *ports, *flags)
+
+
 class Server:
     """A running server on a free port. Its log is kept; leaving the context kills it if it still runs."""
 

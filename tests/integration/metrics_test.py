@@ -67,26 +67,28 @@ class MetricsTest(unittest.TestCase):
                 ["prometheus", f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data",
                  f"--web.listen-address=127.0.0.1:{port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             try:
-                self.assertEqual(self.query(port, 'up{job="headstart"}'), "1")
-                self.assertEqual(self.query(port, "headstart_build_info"), "1")
-                self.assertEqual(self.query(port, "sum(headstart_completion_tokens_total)"), "4")
-                self.assertEqual(self.query(port, "vllm:num_requests_running"), "0")
+                self.await_value(port, 'up{job="headstart"}', "1")
+                self.await_value(port, "headstart_build_info", "1")
+                self.await_value(port, "sum(headstart_completion_tokens_total)", "4")
+                self.await_value(port, "vllm:num_requests_running", "0")
             finally:
                 prometheus.kill()
                 prometheus.wait()
 
-    def query(self, port, expression):
-        """The value of an expression, once there is one."""
+    def await_value(self, port, expression, wanted):
+        """Scrapes come in their own time, and the first may fail on a machine that is busy."""
         url = f"http://127.0.0.1:{port}/api/v1/query?" + urllib.parse.urlencode({"query": expression})
-        until = time.monotonic() + PATIENCE_SECONDS
+        until, seen = time.monotonic() + PATIENCE_SECONDS, "nothing"
         while time.monotonic() < until:
             try:
                 if result := json.loads(get(url))["data"]["result"]:
-                    return result[0]["value"][1]
+                    seen = result[0]["value"][1]
+                    if seen == wanted:
+                        return
             except urllib.error.URLError:
                 pass  # it is still starting
             time.sleep(0.2)  # between two looks at another process
-        self.fail(f"Prometheus has no {expression}")
+        self.fail(f"Prometheus has {seen} for {expression}, not {wanted}")
 
 
 if __name__ == "__main__":

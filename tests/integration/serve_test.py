@@ -1,5 +1,6 @@
 """A served demo model: what a client sees of it, and how it ends."""
 
+import http.client
 import json
 import os
 import re
@@ -11,6 +12,9 @@ import tempfile
 import unittest
 
 from headstart_testing import BINARY, DEMO_MODEL, Client, Server, grpc, run
+
+
+SHUTDOWN = 5  # FINISH_REASON_SHUTDOWN
 
 
 def conversation():
@@ -120,7 +124,7 @@ class ServeTest(unittest.TestCase):
 
     def test_second_server_on_the_port_is_refused(self):
         with Server() as server:
-            result = run("serve", "--listen", server.address)
+            result = run("serve", "--listen", server.address, "--http-listen", "127.0.0.1:0")
             self.assertEqual(result.returncode, 1)
             self.assertIn(server.address, result.stderr)
             self.assertIn("in use", result.stderr)
@@ -250,9 +254,36 @@ class SignalTest(unittest.TestCase):
             server.signal(signal.SIGTERM)
             self.assertEqual(server.wait(), 0)
             server.wait_for_log("drain timed out")
-            with self.assertRaises(grpc.RpcError):
-                for stream in streams:
-                    list(stream)
+            for stream in streams:
+                events = []
+                with self.assertRaises(grpc.RpcError) as ended:
+                    for event in stream:
+                        events.append(event)
+                self.assertEqual(ended.exception.code(), grpc.StatusCode.UNAVAILABLE)
+                self.assertIn(b"SERVER_STOPPING", dict(ended.exception.trailing_metadata())["grpc-status-details-bin"])
+                if events or stream is streams[0]:  # others may have come too late to begin
+                    self.assertEqual(events[-1].WhichOneof("event"), "finished")
+                    self.assertEqual(events[-1].finished.reason, SHUTDOWN)
+
+    def test_drain_that_took_too_long_is_said_over_http(self):
+        with Server("--drain-timeout", "0s") as server:
+            answers = []
+            for streams in (True, False):
+                body = {"messages": [{"role": "user", "content": "x"}], "max_tokens": 4000, "ignore_eos": True,
+                        "n": 8, "stream": streams}
+                connection = http.client.HTTPConnection(server.url.removeprefix("http://"), timeout=60)
+                connection.request("POST", "/v1/chat/completions", json.dumps(body), {"Content-Type": "application/json"})
+                answers.append(connection)
+            streamed = answers[0].getresponse()
+            streamed.readline()  # it runs
+            server.signal(signal.SIGTERM)
+            text = streamed.read().decode()
+            self.assertIn("event: error\n", text)
+            self.assertIn('"code":"server_stopping"', text)
+            whole = answers[1].getresponse()
+            self.assertEqual(whole.status, 503)
+            self.assertEqual(json.load(whole)["error"]["code"], "server_stopping")
+            self.assertEqual(server.wait(), 0)
 
     def test_second_signal_stops_at_once(self):
         with Server() as server, Client(server.address) as client:

@@ -170,6 +170,22 @@ TEST_F(SchedulerThreadTest, DrainFinishesWhatWasTakenAndRefusesMore) {
   for (const Awaited& each : asked) ExpectRight(each);
 }
 
+TEST_F(SchedulerThreadTest, EndAllEndsADrainThatTakesTooLong) {
+  HoldSteps();
+  std::vector<Awaited> asked;
+  for (uint64_t i = 0; i < 40; ++i) asked.push_back(Ask(Request(i, 1000)));
+  std::latch drained{1};
+  thread_->Drain([&] { drained.count_down(); });
+  thread_->EndAll();
+  Release();
+  drained.wait();
+  for (const Awaited& each : asked) {
+    ASSERT_TRUE(each.done->try_wait());
+    EXPECT_EQ(each.sink->reason(), FinishReason::kShutdown);
+  }
+  EXPECT_EQ(thread_->stats().store.leased_blocks, 0);
+}
+
 TEST_F(SchedulerThreadTest, DrainOfAnIdleThreadIsHeardAtOnce) {
   std::latch drained{1};
   thread_->Drain([&] { drained.count_down(); });
