@@ -72,7 +72,7 @@ absl::StatusOr<SynthPlan> PlanSynthModel(const SynthOptions& options) {
   auto config = ConfigOf(options);
   if (!config.ok()) return config.status();
   if (options.format == SynthFormat::kHuggingFace && options.dtype == DType::kQ8_0) {
-    return absl::InvalidArgumentError("Q8_0 is a type of GGUF files: choose that format, or BF16, F16 or F32");
+    return absl::InvalidArgumentError("Q8_0 is a type of GGUF files: write one, whose name ends in .gguf, or choose BF16, F16 or F32");
   }
   SynthPlan plan{
       .config = *std::move(config), .seed = options.seed, .dtype = options.dtype, .tokenizer = {}, .tensors = {}};

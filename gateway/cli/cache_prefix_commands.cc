@@ -36,12 +36,18 @@ int List(const PrefixFlags& flags) {
   return kExitOk;
 }
 
+int PrintPrefixError(const absl::Status& status, const PrefixFlags& flags) {
+  if (!absl::IsNotFound(status) || flags.is_public) return PrintError(status);
+  return PrintError(
+      absl::NotFoundError(fmt::format("{}; a public prefix is meant with --public", std::string(status.message()))));
+}
+
 int Show(const PrefixFlags& flags) {
   v1::GetPrefixRequest request;
   request.set_id(flags.id);
   request.set_scope(ScopeOf(flags));
   auto response = CacheClient(flags.client).GetPrefix(request);
-  if (!response.ok()) return PrintError(response.status());
+  if (!response.ok()) return PrintPrefixError(response.status(), flags);
   if (flags.json) {
     PrintJson(response->prefix());
   } else {
@@ -55,7 +61,7 @@ int Drop(const PrefixFlags& flags) {
   request.set_id(flags.id);
   request.set_scope(ScopeOf(flags));
   auto response = CacheClient(flags.client).DeletePrefix(request);
-  if (!response.ok()) return PrintError(response.status());
+  if (!response.ok()) return PrintPrefixError(response.status(), flags);
   PrintNow(fmt::format("dropped {}; what was computed stays cached until it is evicted\n", flags.id));
   return kExitOk;
 }

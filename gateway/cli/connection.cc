@@ -91,7 +91,14 @@ absl::Status CheckExposure(const ServerAccess& access) {
       access.server));
 }
 
+// gRPC would take a name alone to mean port 443.
+absl::Status CheckHasPort(const std::string& server) {
+  if (server.find_first_of(":/") != std::string::npos) return absl::OkStatus();
+  return absl::InvalidArgumentError(fmt::format("--server {} names no port; write {}:8700", server, server));
+}
+
 absl::StatusOr<std::shared_ptr<grpc::Channel>> Open(const ServerAccess& access) {
+  if (auto status = CheckHasPort(access.server); !status.ok()) return status;
   const auto credentials = CredentialsOf(access);
   if (!credentials.ok()) return credentials.status();
   const auto key = KeyOf(access);
@@ -125,9 +132,9 @@ absl::Status ExplainCall(const grpc::Status& status, const std::string& address,
         "the connection to {} was lost in the middle of the answer, which is not complete; ask again", address));
   }
   return absl::UnavailableError(fmt::format(
-      "no server answers at {} in the way it was called; start one with `headstart serve`, name its address "
+      "no server answers at {} in the way it was called ({}); start one with `headstart serve`, name its address "
       "with --server, or, where it speaks TLS, its authority with --tls-ca",
-      address));
+      address, status.error_message()));
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ void AddCountCommand(CLI::App& app, Action& action) {
       "\nExamples:\n"
       "  headstart count \"$(cat prompt.txt)\"\n"
       "  headstart count \"Where is the red lamp?\" --ids\n");
-  command->add_option("text", flags->text, "The text")->required()->check(CheckUtf8);
+  command->add_option("text", flags->text, "The text")->required()->check(CheckNotEmpty)->check(CheckUtf8);
   command->add_flag("--parse-special", flags->parse_special, "Text that spells a control token becomes that token");
   command->add_flag("--ids", flags->ids, "Print the token ids as well");
   command->add_flag("--json", flags->json, "Print one JSON object");

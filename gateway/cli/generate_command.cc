@@ -42,7 +42,10 @@ void AddGenerateCommand(CLI::App& app, Action& action) {
   auto flags = std::make_shared<GenerateFlags>();
   CLI::App* command = app.add_subcommand("generate", "Continue a text on a running server");
   command->footer("\nExample:\n  headstart generate \"Once upon a time\" --max-tokens 64\n");
-  command->add_option("prompt", flags->prompt, "The text to continue")->required()->check(CheckUtf8);
+  command->add_option("prompt", flags->prompt, "The text to continue")
+      ->required()
+      ->check(CheckNotEmpty)
+      ->check(CheckUtf8);
   command->add_flag("--parse-special", flags->parse_special, "Text that spells a control token becomes that token");
   AddClientFlags(*command, flags->client);
   AddGenerationFlags(*command, flags->generation);

@@ -123,6 +123,8 @@ int List(const KeyFlags& flags) {
 }
 
 int Revoke(const KeyFlags& flags) {
+  // ChangeFile would begin a new one.
+  if (auto text = ReadSmallFile(flags.file); !text.ok()) return PrintError(text.status());
   const auto remove = [&](const std::string& text) { return WithoutKey(text, flags.id); };
   if (auto status = ChangeFile(flags.file, remove); !status.ok()) return PrintError(status);
   PrintNow(fmt::format("revoked {}: a server that reads {} refuses it within seconds; what runs goes on\n", flags.id,

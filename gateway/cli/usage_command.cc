@@ -39,6 +39,7 @@ struct UsageFlags {
 template <typename Request>
 absl::Status Fill(const UsageFlags& flags, Request& request) {
   const absl::Time now = absl::Now();
+  absl::Time from = absl::InfinitePast(), to = absl::InfiniteFuture();
   request.set_tenant(flags.tenant);
   for (const auto& [flag, text] : {std::pair("--from", flags.from), std::pair("--to", flags.to)}) {
     if (text.empty()) continue;
@@ -46,9 +47,12 @@ absl::Status Fill(const UsageFlags& flags, Request& request) {
     if (!time.ok()) {
       return absl::InvalidArgumentError(fmt::format("{}: {}", flag, std::string(time.status().message())));
     }
-    Set(*time, std::string_view(flag) == "--from" ? request.mutable_start_time() : request.mutable_end_time());
+    const bool is_from = std::string_view(flag) == "--from";
+    (is_from ? from : to) = *time;
+    Set(*time, is_from ? request.mutable_start_time() : request.mutable_end_time());
   }
-  return absl::OkStatus();
+  if (from <= to) return absl::OkStatus();
+  return absl::InvalidArgumentError(fmt::format("--to {} is before --from {}", flags.to, flags.from));
 }
 
 int WrongUsage(const absl::Status& status) {
@@ -88,7 +92,7 @@ absl::Status Export(const UsageFlags& flags, const v1::ExportUsageRequest& reque
 absl::Status ExportTo(const std::string& path, const UsageFlags& flags, const v1::ExportUsageRequest& request) {
   errno = 0;
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  return file ? Export(flags, request, file) : absl::ErrnoToStatus(errno, fmt::format("cannot write {}", path));
+  return file ? Export(flags, request, file) : absl::ErrnoToStatus(errno, fmt::format("cannot write {}", flags.output));
 }
 
 // The file has its name once it is whole, so that a failure neither leaves half an account nor takes an earlier one.

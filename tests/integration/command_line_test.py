@@ -76,6 +76,24 @@ class CommandLineTest(unittest.TestCase):
         self.assert_refused(run("cache", "lst"), USAGE, 'cache has no subcommand "lst"; did you mean list?')
         self.assert_refused(run("generate", "a", "b"), USAGE, 'generate takes no argument "b"', "quotes")
 
+    def test_the_configuration_that_comes_along_is_understood(self):
+        repository = os.path.join(os.path.dirname(__file__), "..", "..")
+        config = os.path.join(repository, "deploy", "systemd", "headstart.toml")
+        self.assert_refused(serve("--config", config, "--model", "/no/such/model"), FAILURE, "/no/such/model: no such")
+
+    def test_what_is_named_wrongly_is_said_with_what_to_write(self):
+        nowhere = ["--server", "127.0.0.1:1"]
+        for command, code, words in ((["chat", "x", "--server", "127.0.0.1"], FAILURE, "127.0.0.1:8700"),
+                                     (["chat", "x", *nowhere], FAILURE, "onnection refused"),
+                                     (["chat", "x", "--server", "no-such-host.invalid:1"], FAILURE, "no-such-host"),
+                                     (["generate", "", *nowhere], USAGE, "is empty"),
+                                     (["count", "", *nowhere], USAGE, "is empty"),
+                                     (["usage", "--from", "2026-12-01", "--to", "2026-11-01", *nowhere], USAGE,
+                                      "--to 2026-11-01 is before --from 2026-12-01"),
+                                     (["key", "revoke", "a", "--file", "/no/keys.yaml"], FAILURE, "/no/keys.yaml: "),
+                                     (["synth-model", "/tmp/headstart-m", "--dtype", "q8_0"], FAILURE, "ends in .gguf")):
+            self.assert_refused(run(*command), code, words)
+
     def test_what_the_engine_refuses_is_said_with_the_flags_name(self):
         self.assert_refused(serve("--kv-cache-size", "4"), FAILURE,
                             "--kv-cache-size is 4: one block", "give it at least that")
