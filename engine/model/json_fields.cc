@@ -28,8 +28,14 @@ absl::StatusOr<json> ParseJsonObject(std::string_view text, std::string_view pat
   if (text.size() > max_bytes) {
     return absl::InvalidArgumentError(fmt::format("{}: {} bytes; the limit is {}", path, text.size(), max_bytes));
   }
-  json parsed = json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
-  if (parsed.is_discarded()) return absl::InvalidArgumentError(fmt::format("{}: not valid JSON", path));
+  json parsed;
+  try {
+    parsed = json::parse(text.begin(), text.end());
+  } catch (const json::parse_error& error) {
+    return absl::InvalidArgumentError(fmt::format("{}: not valid JSON at byte {}", path, error.byte));
+  } catch (const json::exception&) {
+    return absl::InvalidArgumentError(fmt::format("{}: has a number that is out of range", path));
+  }
   if (!parsed.is_object()) return absl::InvalidArgumentError(fmt::format("{}: must be a JSON object", path));
   return absl::StatusOr<json>(std::move(parsed));
 }

@@ -26,8 +26,14 @@ constexpr std::string_view kNotDone = "is not something that this server does";
 
 absl::StatusOr<Json> ParseBody(std::string_view body) {
   if (auto status = CheckJsonSize(body); !status.ok()) return status;
-  Json value = Json::parse(body, nullptr, /*allow_exceptions=*/false);
-  if (value.is_discarded()) return InvalidField("body", "is not valid JSON in UTF-8");
+  Json value;
+  try {
+    value = Json::parse(body);
+  } catch (const Json::parse_error& error) {
+    return InvalidField("body", fmt::format("is not valid JSON in UTF-8 at byte {}", error.byte));
+  } catch (const Json::exception&) {
+    return InvalidField("body", "has a number that is out of range");
+  }
   if (!value.is_object()) return InvalidField("body", "is not a JSON object");
   return value;
 }

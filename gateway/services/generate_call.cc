@@ -174,10 +174,19 @@ void GenerateCall::Pump() {
     case Step::kWrite:
       StartWrite(&on_the_wire_);
       return;
+    case Step::kWriteLast:  // with the status in the same packet
+      StartWriteAndFinish(&on_the_wire_, grpc::WriteOptions(), ToGrpcStatus(closing_status_));
+      return;
     case Step::kFinish:
       Finish(ToGrpcStatus(closing_status_));
       return;
   }
+}
+
+GenerateCall::Step GenerateCall::Close(Step how) {
+  closing_status_ = *final_status_;
+  finish_called_ = true;
+  return how;
 }
 
 GenerateCall::Step GenerateCall::NextStep() {
@@ -188,13 +197,11 @@ GenerateCall::Step GenerateCall::NextStep() {
     queue_.pop_front();
     // Merging saves a few bytes of framing, so the sum is put right whenever nothing is left.
     queued_bytes_ = queue_.empty() ? 0 : queued_bytes_ - static_cast<int64_t>(on_the_wire_.ByteSizeLong());
+    const bool is_last = session_ended_ && queue_.empty();
     writing_ = true;
-    return Step::kWrite;
+    return is_last ? Close(Step::kWriteLast) : Step::kWrite;
   }
-  if (!session_ended_) return Step::kNone;
-  closing_status_ = *final_status_;
-  finish_called_ = true;
-  return Step::kFinish;
+  return session_ended_ ? Close(Step::kFinish) : Step::kNone;
 }
 
 }  // namespace headstart

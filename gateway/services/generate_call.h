@@ -60,8 +60,9 @@ class GenerateCall final : public grpc::ServerWriteReactor<v1::GenerateResponse>
   bool ClientIsTooSlow() const ABSL_LOCKS_EXCLUDED(mutex_);
   void Pump() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  enum class Step { kNone, kWrite, kFinish };
+  enum class Step { kNone, kWrite, kWriteLast, kFinish };
   Step NextStep() ABSL_LOCKS_EXCLUDED(mutex_);
+  Step Close(Step how) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const ServiceContext& context_;
   const bool logprobs_;
@@ -71,8 +72,8 @@ class GenerateCall final : public grpc::ServerWriteReactor<v1::GenerateResponse>
   std::shared_ptr<GenerationSession> session_ ABSL_GUARDED_BY(mutex_);
   bool session_ended_ ABSL_GUARDED_BY(mutex_) = false;
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
-  bool given_up_ ABSL_GUARDED_BY(mutex_) = false;  // the client no longer wants events, or may no longer have them
-  bool finish_called_ ABSL_GUARDED_BY(mutex_) = false;
+  bool given_up_ ABSL_GUARDED_BY(mutex_) = false;       // the client no longer wants events, or may no longer have them
+  bool finish_called_ ABSL_GUARDED_BY(mutex_) = false;  // or the last write, which is the same
   std::optional<absl::Status> final_status_ ABSL_GUARDED_BY(mutex_);
   std::deque<v1::GenerateResponse> queue_ ABSL_GUARDED_BY(mutex_);
   int64_t queued_bytes_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -55,9 +55,13 @@ class Builder final : public nlohmann::json_sax<Json> {
     open_.pop_back();
     return true;
   }
-  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override { return false; }
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
+    bad_byte_ = position;
+    return false;
+  }
 
   bool too_deep() const { return too_deep_; }
+  std::size_t bad_byte() const { return bad_byte_; }  // counted from 1
   Json& root() { return root_; }
 
  private:
@@ -84,6 +88,7 @@ class Builder final : public nlohmann::json_sax<Json> {
   std::vector<Json*> open_;  // outermost first
   std::string key_;
   bool too_deep_ = false;
+  std::size_t bad_byte_ = 0;
 };
 
 }  // namespace
@@ -92,7 +97,7 @@ absl::StatusOr<Json> ParseOrderedObject(std::string_view text, std::string_view 
   Builder builder;
   const bool complete = Json::sax_parse(text, &builder);
   if (builder.too_deep()) return InvalidField(field, fmt::format("nests more than {} levels deep", kMaxJsonDepth));
-  if (!complete) return InvalidField(field, "is not valid JSON");
+  if (!complete) return InvalidField(field, fmt::format("is not valid JSON at byte {}", builder.bad_byte()));
   if (!builder.root().is_object()) return InvalidField(field, "is not a JSON object");
   return std::move(builder.root());
 }

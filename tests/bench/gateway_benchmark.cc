@@ -4,7 +4,11 @@
 // loopback, and their share is in the times.
 //
 //   prompt      tokens of the prompt: a chat whose system prompt is an inventory
-//   streams     requests under way at the same time
+//   streams     clients, each with one request under way at most
+//   rate        requests a second, of all streams together, sent on a schedule: times count from when a request was
+//   due,
+//               whenever its client got to send it. 0: each client sends the next as soon as it has its answer, which
+//               fills the machine, clients included
 //   p50, p99    milliseconds from sending a request to the end of its answer
 //   first       the same, median, to the first token
 
@@ -170,14 +174,34 @@ class HttpClient {
   std::string body_;
 };
 
+struct LoadShape {
+  int streams;
+  int64_t rate;  // a second; 0 is as fast as answers come
+
+  absl::Duration Due(int stream, int request) const {
+    return rate == 0 ? absl::ZeroDuration() : absl::Seconds(1) * (stream + request * streams) / rate;
+  }
+};
+
+// Waits until it is due; how late it is by then, if it is.
+absl::Duration Lateness(absl::Time due) {
+  absl::SleepFor(due - absl::Now());
+  return absl::Now() - due;
+}
+
 template <typename Client>
-std::vector<Latency> Load(Served& served, const std::string& system, int streams) {
-  std::vector<std::vector<Latency>> parts(static_cast<size_t>(streams));
+std::vector<Latency> Load(Served& served, const std::string& system, const LoadShape& shape) {
+  std::vector<std::vector<Latency>> parts(static_cast<size_t>(shape.streams));
   std::vector<std::thread> threads;
-  for (auto& part : parts) {
-    threads.emplace_back([&] {
+  const absl::Time begin = absl::Now() + absl::Milliseconds(100);  // when all are connected
+  for (int stream = 0; stream < shape.streams; ++stream) {
+    threads.emplace_back([&, stream] {
       Client client(served, system);
-      for (int i = 0; i < kRequests / streams; ++i) part.push_back(client.Ask());
+      for (int i = 0; i < kRequests / shape.streams; ++i) {
+        const absl::Duration late = shape.rate == 0 ? absl::ZeroDuration() : Lateness(begin + shape.Due(stream, i));
+        const Latency latency = client.Ask();
+        parts[stream].push_back({late + latency.first, late + latency.total});
+      }
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -202,7 +226,8 @@ void WarmRequest(benchmark::State& state) {
   Served served;
   const std::string system = SystemPrompt(state.range(0));
   std::vector<Latency> latencies;
-  for (auto _ : state) latencies = Load<Client>(served, system, static_cast<int>(state.range(1)));
+  const LoadShape shape = {.streams = static_cast<int>(state.range(1)), .rate = state.range(2)};
+  for (auto _ : state) latencies = Load<Client>(served, system, shape);
   state.counters["p50_ms"] = QuantileMs(latencies, &Latency::total, 0.5);
   state.counters["p99_ms"] = QuantileMs(latencies, &Latency::total, 0.99);
   state.counters["first_ms"] = QuantileMs(latencies, &Latency::first, 0.5);
@@ -210,7 +235,8 @@ void WarmRequest(benchmark::State& state) {
 }
 
 void Grid(benchmark::internal::Benchmark* benchmark) {
-  benchmark->ArgNames({"prompt", "streams"})->ArgsProduct({{64, 2048}, {1, 50}});
+  benchmark->ArgNames({"prompt", "streams", "rate"});
+  for (const int prompt : {64, 2048}) benchmark->Args({prompt, 1, 0})->Args({prompt, 50, 0})->Args({prompt, 50, 500});
   benchmark->Iterations(1)->UseRealTime()->Unit(benchmark::kMillisecond);
 }
 

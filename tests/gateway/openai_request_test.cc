@@ -232,6 +232,8 @@ TEST(OpenAiRequestTest, BodiesThatAreNoJsonObject) {
     const auto request = ParseOpenAiRequest(OpenAiApi::kChatCompletions, body, kMaxChoices);
     EXPECT_TRUE(absl::IsInvalidArgument(request.status())) << body;
   }
+  EXPECT_THAT(std::string(Chat(R"("n":x)").status().message()), HasSubstr("not valid JSON in UTF-8 at byte "));
+  EXPECT_THAT(std::string(Chat(R"("n":1e400)").status().message()), HasSubstr("a number that is out of range"));
 }
 
 // Parsing must not make more of a body than the body's own size suggests.

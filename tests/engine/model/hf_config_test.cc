@@ -220,7 +220,12 @@ TEST(HuggingFaceConfig, RefusesWhatIsNotJson) {
   const std::string huge(2 << 20, ' ');
   EXPECT_THAT(ParseHuggingFaceConfig(
                   {.config_json = "{", .config_path = "c", .generation_config_json = "", .generation_config_path = ""}),
-              StatusIs(kInvalid, HasSubstr("c: not valid JSON")));
+              StatusIs(kInvalid, HasSubstr("c: not valid JSON at byte 2")));
+  EXPECT_THAT(ParseHuggingFaceConfig({.config_json = "{\"vocab_size\": 1e400}",
+                                      .config_path = "c",
+                                      .generation_config_json = "",
+                                      .generation_config_path = ""}),
+              StatusIs(kInvalid, HasSubstr("c: has a number that is out of range")));
   EXPECT_THAT(
       ParseHuggingFaceConfig(
           {.config_json = huge, .config_path = "c", .generation_config_json = "", .generation_config_path = ""}),
