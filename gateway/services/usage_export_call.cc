@@ -35,16 +35,28 @@ void UsageExportCall::ReadSoon() {
   if (!workers_.TryRun([self = shared_from_this()] { self->Read(); })) Finish(ToGrpcStatus(TooBusy()));
 }
 
-// A page of a ledger that holds little of this tenant may be empty: others get their turn before the next one.
-void UsageExportCall::Read() {
-  if (cancelled_) return Finish(ToGrpcStatus(Gone()));
-  if (cursor_.at_end()) return Finish(grpc::Status::OK);
+absl::StatusOr<UsageExportCall::Page> UsageExportCall::ReadPage() {
+  MutexLock lock(mutex_);
+  if (cursor_.at_end()) return Page::kEnd;
   auto entries = cursor_.Next(tenant_);
-  if (!entries.ok()) return Finish(ToGrpcStatus(entries.status()));
-  if (entries->empty()) return ReadSoon();
+  if (!entries.ok()) return entries.status();
   page_.Clear();
   for (v1::UsageEntry& entry : *entries) *page_.add_entries() = std::move(entry);
-  StartWrite(&page_);
+  return entries->empty() ? Page::kEmpty : Page::kEntries;
+}
+
+void UsageExportCall::Read() {
+  if (cancelled_) return Finish(ToGrpcStatus(Gone()));
+  const auto page = ReadPage();
+  if (!page.ok()) return Finish(ToGrpcStatus(page.status()));
+  switch (*page) {
+    case Page::kEntries:
+      return StartWrite(&page_);
+    case Page::kEmpty:  // the ledger holds little of this tenant: others get their turn before the next page
+      return ReadSoon();
+    case Page::kEnd:
+      return Finish(grpc::Status::OK);
+  }
 }
 
 }  // namespace headstart

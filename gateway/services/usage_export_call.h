@@ -13,6 +13,9 @@
 #include <memory>
 #include <string>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "engine/mutex.h"
 #include "gateway/ledger/record_cursor.h"
 #include "gateway/services/task_runner.h"
 #include "grpcpp/support/server_callback.h"
@@ -36,14 +39,20 @@ class UsageExportCall final : public grpc::ServerWriteReactor<v1::ExportUsageRes
 
  private:
   UsageExportCall(TaskRunner& workers, RecordCursor cursor, std::string tenant)
-      : workers_(workers), cursor_(std::move(cursor)), tenant_(std::move(tenant)) {}
+      : workers_(workers), tenant_(std::move(tenant)), cursor_(std::move(cursor)) {}
+
+  enum class Page { kEntries, kEmpty, kEnd };
 
   void ReadSoon();
   void Read();
+  absl::StatusOr<Page> ReadPage() ABSL_LOCKS_EXCLUDED(mutex_);
 
   TaskRunner& workers_;
-  RecordCursor cursor_;
   const std::string tenant_;
+  // One worker reads at a time, and the next one after gRPC's word that the page is written. ThreadSanitizer does not
+  // see how gRPC hands over from thread to thread: it sees this.
+  Mutex mutex_;
+  RecordCursor cursor_ ABSL_GUARDED_BY(mutex_);
   v1::ExportUsageResponse page_;  // gRPC's while it is written
   std::atomic<bool> cancelled_ = false;
   std::shared_ptr<UsageExportCall> self_;
