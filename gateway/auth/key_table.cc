@@ -99,6 +99,7 @@ absl::StatusOr<TenantBudget> BudgetOf(const YAML::Node& node, std::string what) 
   if (!soft.ok()) return soft.status();
   const auto hard = LimitOf(*fields, "hard");
   if (!hard.ok()) return hard.status();
+  if (!*soft && !*hard) return fields->Wrong("hard", "is missing, and so is soft: a budget has one of them at least");
   if (*soft && *hard && **soft > **hard) return fields->Wrong("soft", "is above hard");
   return TenantBudget{.period = *period == "day" ? BudgetPeriod::kDay : BudgetPeriod::kMonth,
                       .currency = *currency,

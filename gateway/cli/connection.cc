@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
 #include "fmt/format.h"
 #include "gateway/errors/grpc_status.h"
 #include "gateway/files/file_version.h"
@@ -91,14 +92,21 @@ absl::Status CheckExposure(const ServerAccess& access) {
       access.server));
 }
 
-// gRPC would take a name alone to mean port 443.
-absl::Status CheckHasPort(const std::string& server) {
-  if (server.find_first_of(":/") != std::string::npos) return absl::OkStatus();
-  return absl::InvalidArgumentError(fmt::format("--server {} names no port; write {}:8700", server, server));
+// gRPC would take a name alone to mean port 443, and of a port that is none some bits.
+absl::Status CheckPort(const std::string& server) {
+  if (server.find('/') != std::string::npos) return absl::OkStatus();  // a path, or one of gRPC's own schemes
+  const size_t colon = server.rfind(':');
+  if (colon == std::string::npos) {
+    return absl::InvalidArgumentError(fmt::format("--server {} names no port; write {}:8700", server, server));
+  }
+  int port = 0;
+  if (absl::SimpleAtoi(server.substr(colon + 1), &port) && port >= 1 && port <= 65535) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      fmt::format("--server {} has a port that is none; write {}:8700", server, server.substr(0, colon)));
 }
 
 absl::StatusOr<std::shared_ptr<grpc::Channel>> Open(const ServerAccess& access) {
-  if (auto status = CheckHasPort(access.server); !status.ok()) return status;
+  if (auto status = CheckPort(access.server); !status.ok()) return status;
   const auto credentials = CredentialsOf(access);
   if (!credentials.ok()) return credentials.status();
   const auto key = KeyOf(access);

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <istream>
+#include <memory>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "absl/status/status.h"
@@ -46,6 +50,22 @@ int PrintConfigError(const CLI::ConfigError& error) {
   return kExitUsage;
 }
 
+// A configuration that is no larger than one can be: a device would be read for ever.
+class BoundedConfig final : public CLI::ConfigTOML {
+ public:
+  std::vector<CLI::ConfigItem> from_config(std::istream& input) const override {
+    constexpr std::streamsize kMostBytes = 1 << 20;
+    std::string text(kMostBytes + 1, '\0');
+    input.read(text.data(), kMostBytes + 1);
+    if (input.gcount() > kMostBytes) {
+      throw CLI::FileError("--config: the file has more than 1 MiB, and no configuration does; name another");
+    }
+    text.resize(static_cast<size_t>(input.gcount()));
+    std::istringstream bounded(text);
+    return CLI::ConfigTOML::from_config(bounded);
+  }
+};
+
 // Of what cannot be parsed; 0 of --help and --version.
 int PrintParseError(const CLI::App& app, const CLI::ParseError& error) {
   const std::string unexpected = error.get_exit_code() == 0 ? "" : ExplainUnexpected(app);
@@ -63,6 +83,7 @@ int Main(int argc, char** argv) {
   app.footer(kExamples);
   app.set_version_flag("--version", fmt::format("headstart {}", Version()));
   app.set_config("--config", "", "Read flags from this TOML or INI file; sections are named after subcommands");
+  app.config_formatter(std::make_shared<BoundedConfig>());
   app.allow_config_extras(CLI::config_extras_mode::error);
   app.require_subcommand(1);
   app.fallthrough();

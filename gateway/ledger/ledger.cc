@@ -13,6 +13,7 @@ namespace {
 constexpr char kMemoryDirectory[] = "/ledger";
 constexpr int kExpiredAtOnce = 2048;                      // entries: a few milliseconds of the writer's time
 constexpr absl::Duration kLongestSleep = absl::Hours(1);  // so that no clock overflows
+constexpr int64_t kMarks = 64;                            // of the records that are kept in memory
 constexpr size_t kLargestGroup = 4096;                    // postings that share a sync: a few megabytes
 
 absl::Status CheckOptions(const LedgerOptions& options) {
@@ -152,6 +153,7 @@ void Ledger::ExpireNow() {
 void Ledger::Run() {
   for (bool last = false; !last;) {
     Round round = NextRound();
+    if (memory_ != nullptr) CountInMemory(round.postings);
     if (!round.postings.empty()) writer_->Write(std::move(round.postings));
     RetryWhenDue(round.retry_now);
     ExpireWhenDue(round.expire_now);
@@ -203,13 +205,27 @@ void Ledger::RetryWhenDue(bool now) {
   retry_after_ = options_.first_retry;
 }
 
+// A server without a directory for its account may run for months: its memory is not to grow with every request.
+void Ledger::CountInMemory(const std::vector<ledger_internal::Posting>& postings) {
+  const int64_t step = std::max<int64_t>(1, options_.max_records_in_memory / kMarks);
+  for (const ledger_internal::Posting& posting : postings) {
+    if (++counted_ % step == 0) marks_.push_back(ledger_internal::EndOf(posting.entry));
+  }
+  while (std::ssize(marks_) > kMarks) {
+    first_kept_ = marks_.front();
+    marks_.pop_front();
+    next_expiry_ = absl::Now();
+  }
+}
+
 // A little at a time, so that postings do not wait for it; all of it when somebody asks.
 void Ledger::ExpireWhenDue(bool now) {
   if (!now && absl::Now() < next_expiry_) return;
   const absl::Time time = options_.now();
   bool more = true;
   while (more) {
-    more = writer_->Expire(time - options_.keep_records, time - options_.keep_hours, kExpiredAtOnce);
+    more = writer_->Expire(std::max(first_kept_, time - options_.keep_records), time - options_.keep_hours,
+                           kExpiredAtOnce);
     if (!now) break;
   }
   next_expiry_ = more ? absl::Now() : absl::Now() + options_.expire_every;

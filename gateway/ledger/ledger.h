@@ -24,6 +24,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -57,6 +58,7 @@ struct LedgerOptions {
   absl::Duration keep_records = absl::Hours(24 * 90);
   absl::Duration keep_hours = absl::Hours(24 * 800);  // at least as long; two years and some
   absl::Duration expire_every = absl::Minutes(1);
+  int64_t max_records_in_memory = 100'000;  // without a directory: older ones go early, some 80 MB are left. Sums stay
 
   // After a failure the disk is tried again, at first soon and then half as often each time.
   absl::Duration first_retry = absl::Seconds(1);
@@ -132,6 +134,7 @@ class Ledger {
   bool HasWork() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void RetryWhenDue(bool now);
   void ExpireWhenDue(bool now);
+  void CountInMemory(const std::vector<ledger_internal::Posting>& postings);
   void Ask(Request& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const LedgerOptions options_;
@@ -146,6 +149,10 @@ class Ledger {
   absl::Duration retry_after_;
   absl::Time next_retry_ = absl::InfiniteFuture();
   absl::Time next_expiry_ = absl::InfinitePast();
+  // In memory: when every so-manieth record ended, of the newest that may stay; and from when on they do.
+  std::deque<absl::Time> marks_;
+  int64_t counted_ = 0;
+  absl::Time first_kept_ = absl::InfinitePast();
 
   Mutex mutex_;
   std::vector<ledger_internal::Posting> queue_ ABSL_GUARDED_BY(mutex_);

@@ -26,6 +26,10 @@ std::string TextOf(const Tokenizer& tokenizer, TokenId token) {
   return tokenizer.TokenBytes(token, /*with_special=*/true);
 }
 
+size_t LengthOf(const Tokenizer& tokenizer, TokenId token) {
+  return tokenizer.TokenBytes(token, /*with_special=*/false).size();
+}
+
 Json TokenJson(const Tokenizer& tokenizer, TokenId token, float logprob) {
   const std::string text = TextOf(tokenizer, token);
   return {{"token", text}, {"logprob", std::max(logprob, kLowestLogprob)}, {"bytes", BytesJson(text)}};
@@ -60,7 +64,7 @@ Json CompletionLogprobs(const Tokenizer& tokenizer, const std::vector<SampledTok
       top[TextOf(tokenizer, other.token)] = std::max(other.logprob, kLowestLogprob);
     }
     result["top_logprobs"].push_back(std::move(top));
-    offset += text.size();
+    offset += LengthOf(tokenizer, token.token);
   }
   return result;
 }
@@ -116,17 +120,23 @@ std::string CompletionJson::RoleEvent(int choice) const {
   return ChoiceEvent(choice, R"("delta":{"role":"assistant","content":""})", "null", "null");
 }
 
-std::string CompletionJson::Logprobs(const std::vector<SampledToken>& tokens, size_t text_bytes) const {
+std::string CompletionJson::Logprobs(const std::vector<SampledToken>& tokens, size_t offset) const {
   if (!logprobs_ || tokens.empty()) return "null";
-  return Dump(is_chat() ? ChatLogprobs(tokenizer_, tokens) : CompletionLogprobs(tokenizer_, tokens, text_bytes));
+  return Dump(is_chat() ? ChatLogprobs(tokenizer_, tokens) : CompletionLogprobs(tokenizer_, tokens, offset));
 }
 
-std::string CompletionJson::DeltaEvents(int choice, const ChoiceAnswer::Added& added, size_t text_bytes) const {
+size_t CompletionJson::TokensLength(const std::vector<SampledToken>& tokens) const {
+  size_t length = 0;
+  for (const SampledToken& token : tokens) length += LengthOf(tokenizer_, token.token);
+  return length;
+}
+
+std::string CompletionJson::DeltaEvents(int choice, const ChoiceAnswer::Added& added, size_t offset) const {
   std::string events;
   if (!added.text.empty() || !added.tokens.empty()) {
     const std::string text = JsonString(added.text);
     const std::string content = is_chat() ? fmt::format(R"("delta":{{"content":{}}})", text) : "\"text\":" + text;
-    events = ChoiceEvent(choice, content, Logprobs(added.tokens, text_bytes), "null");
+    events = ChoiceEvent(choice, content, Logprobs(added.tokens, offset), "null");
   }
   for (const NumberedToolCall& call : added.calls) {
     const Json delta = {{"tool_calls", {CallJson(call, true)}}};

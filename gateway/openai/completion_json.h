@@ -37,8 +37,10 @@ class CompletionJson {
 
   // What opens a choice of a chat.
   std::string RoleEvent(int choice) const;
-  // Empty when nothing was added. `text_bytes` is how much text the choice had before.
-  std::string DeltaEvents(int choice, const ChoiceAnswer::Added& added, size_t text_bytes) const;
+  // Empty when nothing was added. `offset` is the TokensLength of those before.
+  std::string DeltaEvents(int choice, const ChoiceAnswer::Added& added, size_t offset) const;
+  // Bytes of text that tokens stand for: none, where a control token is left out of the text.
+  size_t TokensLength(const std::vector<SampledToken>& tokens) const;
   std::string FinishEvent(int choice, std::string_view reason) const;
   std::string UsageEvent(const std::vector<ChoiceUsage>& usage) const;
 
@@ -55,7 +57,7 @@ class CompletionJson {
   std::string Event(std::string_view choice) const;
   std::string ChoiceEvent(int choice, std::string_view content, std::string_view logprobs,
                           std::string_view finish_reason) const;
-  std::string Logprobs(const std::vector<SampledToken>& tokens, size_t text_bytes) const;
+  std::string Logprobs(const std::vector<SampledToken>& tokens, size_t offset) const;
 
   const OpenAiApi api_;
   const bool logprobs_;

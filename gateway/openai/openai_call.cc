@@ -64,7 +64,8 @@ std::shared_ptr<const v1::GenerateRequest> OpenAiCall::RequestOf(int choice) con
     sampling.set_seed(sampling.seed() + kSeedStep * static_cast<uint64_t>(choice));
   }
   if (!request->request_id().empty()) {
-    const std::string suffix = fmt::format("-{}", choice);
+    // No hyphen: callers number their own requests with those.
+    const std::string suffix = fmt::format("#{}", choice);
     const std::string& id = request->request_id();
     request->set_request_id(id.substr(0, kMaxRequestIdBytes - suffix.size()) + suffix);
   }
@@ -133,8 +134,8 @@ void OpenAiCall::Write(const std::string& events) {
 void OpenAiCall::Add(int choice, ChoiceAnswer::Added added) {
   Choice& target = choices_[choice];
   if (!request_.stream) return Append(std::move(added), target.whole);
-  Write(json_->DeltaEvents(choice, added, target.text_bytes));
-  target.text_bytes += added.text.size();
+  Write(json_->DeltaEvents(choice, added, target.offset));
+  target.offset += json_->TokensLength(added.tokens);
 }
 
 void OpenAiCall::OnDelta(int choice, GenerationDelta delta) {

@@ -47,7 +47,7 @@ class OpenAiCall final : public std::enable_shared_from_this<OpenAiCall> {
   struct Choice {
     ChoiceAnswer answer;
     ChoiceAnswer::Added whole;  // without `stream`: what it has so far
-    size_t text_bytes = 0;
+    size_t offset = 0;          // of the next token with log-probabilities
     std::string request_id = {};
     std::optional<SessionEvents::Finished> finished = std::nullopt;
   };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "fmt/format.h"
 #include "gateway/http/http_identity.h"
@@ -47,8 +48,10 @@ void TakeRequestId(const HttpRequest& http, OpenAiRequest& request) {
 
 // A web page may have its visitors' browsers send text or forms anywhere, but must ask before it sends JSON.
 bool IsJson(const HttpRequest& request) {
-  const std::string type(request.Header("content-type"));
-  return absl::StartsWithIgnoreCase(type, "application/json");
+  const std::string_view header = request.Header("content-type");
+  const std::string_view type = header.substr(0, header.find(';'));
+  return absl::EqualsIgnoreCase(absl::StripAsciiWhitespace(absl::string_view(type.data(), type.size())),
+                                "application/json");
 }
 
 }  // namespace

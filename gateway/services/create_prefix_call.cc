@@ -48,7 +48,6 @@ RequestRecord ToRecord(const ServiceContext& context, const Caller& caller, cons
   record.key_id = caller.key_id;
   record.model = context.model_name;
   record.start = context.now();
-  record.reason = FinishReason::kLength;
   return record;
 }
 
@@ -63,12 +62,28 @@ void Finish(const CachedPrefix& prefix, const PrefixWork& work, const std::strin
   });
 }
 
+// A prefix that was computed in whole and then not registered ended as it should have.
+FinishReason ReasonOf(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kCancelled:
+      return FinishReason::kCancelled;
+    case absl::StatusCode::kDeadlineExceeded:
+      return FinishReason::kDeadline;
+    case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kFailedPrecondition:
+      return FinishReason::kShutdown;
+    default:
+      return FinishReason::kLength;
+  }
+}
+
 // Records what was computed, also when the prefix could not be kept, and answers. What was refused before any work
 // leaves no record: it would be the first attempt of its id, and later ones would be billed as nothing.
 void Settle(const ServiceContext& context, const absl::StatusOr<CachedPrefix>& prefix, RequestRecord record,
             std::shared_ptr<Answer> answer) {
   if (!prefix.ok()) answer->Refuse(PrefixError(prefix.status(), context.stopping));
   if (!prefix.ok() && record.usage.prompt_tokens == 0) return;
+  record.reason = ReasonOf(prefix.status());
   record.end = context.now();
   context.observer.OnRequestFinished(record);
   auto finish = [prefix, work = PrefixWork{record.usage, record.timings}, id = record.request_id,

@@ -7,7 +7,6 @@ namespace headstart {
 absl::Status CheckBudgets(const KeyTable& keys, const PriceBook* prices) {
   for (const auto& [tenant, budget] : keys.budgets()) {
     if (prices != nullptr && budget.currency == prices->currency()) continue;
-    if (!budget.soft_nanos && !budget.hard_nanos) continue;
     return absl::FailedPreconditionError(
         prices == nullptr
             ? fmt::format("tenant \"{}\" has a budget, and without a price book nothing is ever charged against it; "

@@ -143,6 +143,7 @@ TEST(KeyTableTest, RefusedWithTheLine) {
       {"keys:\ntenants: {t: {budgets: {}}}\n", 2, "unknown field \"budgets\""},
       {"keys:\ntenants: {t: {budget: {period: week, currency: USD}}}\n", 2, "neither day nor month"},
       {"keys:\ntenants: {t: {budget: {hard: 1}}}\n", 2, "no currency"},
+      {"keys:\ntenants: {t: {budget: {currency: USD}}}\n", 2, "one of them at least"},
       {"keys:\ntenants: {t: {budget: {currency: USD, hard: 1e3}}}\n", 2, "amount"},
       {"keys:\ntenants: {t: {budget: {currency: USD, soft: 2, hard: 1}}}\n", 2, "above hard"},
       {"keys:\ntenants: {t: {}, t: {}}\n", 2, "twice"},

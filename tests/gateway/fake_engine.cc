@@ -150,9 +150,18 @@ absl::StatusOr<CachedPrefix> FakeEngine::Register(const PrefixSpec& spec) {
   return prefixes_.back();
 }
 
+void FakeEngine::SetPrefixWork(const GenerationUsage& usage) {
+  MutexLock lock(mutex_);
+  prefix_work_ = usage;
+}
+
 void FakeEngine::CreatePrefix(PrefixSpec spec, PrefixDone done) {
   const auto prefix = Register(spec);
   PrefixWork work;
+  {
+    MutexLock lock(mutex_);
+    if (prefix_work_) work.usage = *prefix_work_;
+  }
   if (prefix.ok()) {
     work.usage.prompt_tokens = work.usage.computed_prompt_tokens = static_cast<int64_t>(spec.tokens.size());
     work.timings.queue = absl::Milliseconds(3);

@@ -10,6 +10,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,6 +37,8 @@ class FakeEngine final : public Engine {
   GenerationId WaitForCancel() ABSL_LOCKS_EXCLUDED(mutex_);
   // Submit and CreatePrefix answer this from now on.
   void RefuseWith(absl::Status status) ABSL_LOCKS_EXCLUDED(mutex_);
+  // What CreatePrefix says it took, also when it refuses.
+  void SetPrefixWork(const GenerationUsage& usage) ABSL_LOCKS_EXCLUDED(mutex_);
   void SetMatch(Match match) ABSL_LOCKS_EXCLUDED(mutex_);
   Scope last_predicted_scope() const ABSL_LOCKS_EXCLUDED(mutex_);
   // What CreatePrefix was called with, in order.
@@ -97,6 +100,7 @@ class FakeEngine final : public Engine {
   Match match_ ABSL_GUARDED_BY(mutex_);
   Scope predicted_scope_ ABSL_GUARDED_BY(mutex_) = Scope::Public();
   std::vector<CachedPrefix> prefixes_ ABSL_GUARDED_BY(mutex_);
+  std::optional<GenerationUsage> prefix_work_ ABSL_GUARDED_BY(mutex_);
   std::vector<PrefixSpec> created_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::string> purged_tenants_ ABSL_GUARDED_BY(mutex_);
   int flushes_ ABSL_GUARDED_BY(mutex_) = 0;

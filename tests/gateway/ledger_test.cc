@@ -281,6 +281,39 @@ TEST_F(LedgerTest, MoreThanAStepIsRemovedInSteps) {
   EXPECT_THAT(AllHours(*ledger_), SizeIs(1));
 }
 
+// A server that keeps no account on disk is not to need more memory with every request.
+TEST_F(LedgerTest, InMemoryTheNewestStayAndAllSums) {
+  LedgerOptions options = Options();
+  options.directory = "";
+  options.env = nullptr;
+  options.max_records_in_memory = 640;
+  Open(options);
+  constexpr int kPosted = 5000;
+  const auto end_of = [](int i) { return Ten() + absl::Milliseconds(100) * i; };
+  for (int i = 0; i < kPosted; ++i) {
+    ledger_->Post(MakeEntry({.id = fmt::format("r{}", i), .end = end_of(i)}), nullptr);
+  }
+  ledger_->Flush();
+  ledger_->ExpireNow();
+  const std::vector<v1::UsageEntry> kept = AllRecords(*ledger_);
+  EXPECT_GE(kept.size(), 630u);
+  EXPECT_LE(kept.size(), 660u);
+  EXPECT_EQ(kept.back().request_id(), fmt::format("r{}", kPosted - 1));
+  const auto hours = AllHours(*ledger_);
+  ASSERT_THAT(hours, SizeIs(1));
+  EXPECT_EQ(hours.begin()->second.requests(), kPosted);
+}
+
+TEST_F(LedgerTest, OnDiskTheyStayAsLongAsTheirAgeAllows) {
+  LedgerOptions options = Options();
+  options.max_records_in_memory = 64;
+  Open(options);
+  for (int i = 0; i < 500; ++i) ledger_->Post(MakeEntry({.id = fmt::format("r{}", i)}), nullptr);
+  ledger_->Flush();
+  ledger_->ExpireNow();
+  EXPECT_THAT(AllRecords(*ledger_), SizeIs(500));
+}
+
 TEST_F(LedgerTest, FailureWhileRemovingIsRecoveredFrom) {
   LedgerOptions options = Options();
   options.keep_records = absl::Hours(1);

@@ -123,6 +123,35 @@ TEST_F(OpenAiApiTest, Completions) {
   EXPECT_EQ(events.back(), "[DONE]");
 }
 
+// Text may be held back, and control tokens are not in it; where tokens begin is the same whichever way it is sent.
+TEST_F(OpenAiApiTest, OffsetsAreTheSameStreamedAndWhole) {
+  TokenId control{0};
+  while (!engine_.tokenizer().IsSpecial(control)) control = TokenId{ToIndex(control) + 1};
+  const TokenId the{408};
+  const auto play = [&] {
+    const auto submitted = engine_.WaitForRequest();
+    submitted.sink->OnStarted(Split());
+    for (const TokenId token : {the, control, the}) {
+      submitted.sink->OnDelta({.text = "", .tokens = {{.token = token, .logprob = -0.5f, .top = {}}}});
+    }
+    submitted.sink->OnDelta({.text = "TheThe", .tokens = {}});
+    submitted.sink->OnFinished(FinishReason::kStop, Total(), {});
+  };
+  RawClient whole = Post(R"({"prompt":"Hi","logprobs":0})", "/v1/completions");
+  play();
+  const Json offsets = Json::parse(whole.ReadResponse().body)["choices"][0]["logprobs"]["text_offset"];
+  EXPECT_EQ(offsets, (Json{0, 3, 3}));
+  RawClient stream = Post(R"({"prompt":"Hi","logprobs":0,"stream":true})", "/v1/completions");
+  play();
+  Json streamed = Json::array();
+  for (const std::string& event : EventsOf(stream.ReadResponse().body)) {
+    if (event == "[DONE]") break;
+    const Json choice = Json::parse(event)["choices"][0];
+    if (choice["logprobs"].is_object()) streamed.push_back(choice["logprobs"]["text_offset"][0]);
+  }
+  EXPECT_EQ(streamed, offsets);
+}
+
 TEST_F(OpenAiApiTest, LogprobsOfAChat) {
   const auto check = [](const Json& logprobs) {
     const Json& token = logprobs["content"][0];
@@ -162,7 +191,7 @@ TEST_F(OpenAiApiTest, SeveralChoicesShareAPromptAndDifferInSeed) {
   const Json& requests = answer["usage"]["headstart"]["requests"];
   ASSERT_EQ(requests.size(), 3u);
   EXPECT_EQ(requests[0]["request_id"], "r");
-  EXPECT_EQ(requests[1]["request_id"], "r-1");
+  EXPECT_EQ(requests[1]["request_id"], "r#1");
 }
 
 // A seed that was drawn for a choice is not part of what was asked: else its retry would be another request.

@@ -106,6 +106,20 @@ TEST_F(PrefixServiceTest, CreateHasItsPlaceInTheAccount) {
   EXPECT_EQ(record.request_id, created_.request_id());
 }
 
+TEST_F(PrefixServiceTest, CreateThatIsCutOffSaysSoInTheAccount) {
+  engine_->SetPrefixWork({.prompt_tokens = 4, .computed_prompt_tokens = 4});
+  engine_->RefuseWith(absl::UnavailableError("the server stopped"));
+  EXPECT_EQ(Create(Prefix("lamp")).error_code(), grpc::StatusCode::UNAVAILABLE);
+  engine_->RefuseWith(absl::CancelledError("cancelled"));
+  EXPECT_EQ(Create(Prefix("vase")).error_code(), grpc::StatusCode::CANCELLED);
+  engine_->RefuseWith(absl::AlreadyExistsError("there is one"));
+  EXPECT_EQ(Create(Prefix("cup")).error_code(), grpc::StatusCode::ALREADY_EXISTS);
+  const auto records = served_->observer().WaitForRecords(3);
+  EXPECT_EQ(records.at(0).reason, FinishReason::kShutdown);
+  EXPECT_EQ(records.at(1).reason, FinishReason::kCancelled);
+  EXPECT_EQ(records.at(2).reason, FinishReason::kLength) << "all of it was computed";
+}
+
 // Else it would be its id's first attempt, and the ones that follow would be billed as it was.
 TEST_F(PrefixServiceTest, CreateThatIsRefusedBeforeAnyWorkHasNoPlaceInTheAccount) {
   ASSERT_TRUE(Create(Prefix("lamp")).ok());

@@ -200,6 +200,29 @@ TEST(ServerTest, OpenServerStaysOnThisMachineUnlessToldOtherwise) {
   EXPECT_OK(ServiceHost::CheckOptions(options, CallerAccess::kByCredential));
 }
 
+// gRPC would unpack them before it asks how large they are.
+TEST(ServerTest, CompressedMessagesAreRefusedPacked) {
+  ServedEngine served(std::make_unique<FakeEngine>());
+  auto stub = v1::InferenceService::NewStub(Connect(served.host().server().address()));
+  for (const grpc_compression_algorithm algorithm : {GRPC_COMPRESS_GZIP, GRPC_COMPRESS_DEFLATE}) {
+    grpc::ClientContext context;
+    context.set_compression_algorithm(algorithm);
+    v1::CountTokensRequest request;
+    request.mutable_input()->mutable_text()->set_text(std::string(8 << 20, 'x'));
+    v1::CountTokensResponse response;
+    EXPECT_EQ(stub->CountTokens(&context, request, &response).error_code(), grpc::StatusCode::UNIMPLEMENTED);
+  }
+}
+
+TEST(ServerTest, MetadataOfProxiesIsTaken) {
+  ServedEngine served(std::make_unique<FakeEngine>());
+  auto stub = v1::InferenceService::NewStub(Connect(served.host().server().address()));
+  grpc::ClientContext context;
+  context.AddMetadata("x-forwarded-client-cert", std::string(24 << 10, 'x'));
+  v1::ListModelsResponse response;
+  EXPECT_TRUE(stub->ListModels(&context, {}, &response).ok());
+}
+
 TEST(ServerTest, OversizedMessageIsRefused) {
   ServiceHostOptions options;
   options.grpc.max_request_bytes = 10'000;

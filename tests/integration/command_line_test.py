@@ -76,6 +76,10 @@ class CommandLineTest(unittest.TestCase):
         self.assert_refused(run("cache", "lst"), USAGE, 'cache has no subcommand "lst"; did you mean list?')
         self.assert_refused(run("generate", "a", "b"), USAGE, 'generate takes no argument "b"', "quotes")
 
+    def test_a_configuration_without_an_end_is_refused(self):
+        for path in ("/dev/zero", "/dev/urandom"):
+            self.assert_refused(run("serve", "--config", path), USAGE, "--config: the file has more than 1 MiB")
+
     def test_the_configuration_that_comes_along_is_understood(self):
         repository = os.path.join(os.path.dirname(__file__), "..", "..")
         config = os.path.join(repository, "deploy", "systemd", "headstart.toml")
@@ -84,6 +88,8 @@ class CommandLineTest(unittest.TestCase):
     def test_what_is_named_wrongly_is_said_with_what_to_write(self):
         nowhere = ["--server", "127.0.0.1:1"]
         for command, code, words in ((["chat", "x", "--server", "127.0.0.1"], FAILURE, "127.0.0.1:8700"),
+                                     (["chat", "x", "--server", "127.0.0.1:99999"], FAILURE, "a port that is none"),
+                                     (["chat", "x", "--server", "127.0.0.1:x"], FAILURE, "a port that is none"),
                                      (["chat", "x", *nowhere], FAILURE, "onnection refused"),
                                      (["chat", "x", "--server", "no-such-host.invalid:1"], FAILURE, "no-such-host"),
                                      (["generate", "", *nowhere], USAGE, "is empty"),
