@@ -29,7 +29,8 @@ void AddBehaviour(CLI::App& app, EngineOptions& options) {
   AddChoice<EvictionPolicyKind>(app, "--eviction-policy", options.eviction_policy,
                                 {{"hit-density", EvictionPolicyKind::kHitDensity},
                                  {"segmented-lru", EvictionPolicyKind::kSegmentedLru},
-                                 {"lru", EvictionPolicyKind::kLru}},
+                                 {"lru", EvictionPolicyKind::kLru},
+                                 {"lfu", EvictionPolicyKind::kLfu}},
                                 "What is forgotten first");
 }
 

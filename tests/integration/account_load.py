@@ -35,7 +35,7 @@ class Load:
             except (OSError, http.client.HTTPException):
                 if not self.stopped.is_set():
                     raise
-                for choice in (name, f"{name}-1", f"{name}-2"):  # its server was killed, so nobody knows
+                for choice in (name, f"{name}#1", f"{name}#2"):  # its server was killed, so nobody knows
                     self.keep(Answer(choice))
 
     def keep(self, answer):

@@ -131,7 +131,7 @@ class RequestTest(SiteTest):
         again = self.ann.complete(tokens, 8, "same", n=2, temperature=1)
         self.assertIsNone(again.refusal)
         self.assertTrue(all(part.receipt["repeated"] for part in (again, *again.more)))
-        self.assertEqual(self.entry("same-1")["bill"], first.more[0].bill)
+        self.assertEqual(self.entry("same#1")["bill"], first.more[0].bill)
         self.assertEqual(len(self.station.account().entries), 2)
 
     def test_another_request_under_a_used_id_is_refused(self):

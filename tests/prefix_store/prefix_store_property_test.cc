@@ -15,6 +15,9 @@
 namespace headstart::testing {
 namespace {
 
+constexpr EvictionPolicyKind kPolicies[] = {EvictionPolicyKind::kHitDensity, EvictionPolicyKind::kLru,
+                                            EvictionPolicyKind::kLfu, EvictionPolicyKind::kSegmentedLru};
+
 enum class Room { kPlenty, kTight };
 
 // One store under random load.
@@ -81,7 +84,7 @@ class World {
   PrefixStoreOptions RandomOptions(int hash_bits) {
     return {.block_tokens = Below(2) == 0 ? 8 : 16,
             .device_blocks = room_ == Room::kPlenty ? 12'000 : 1 + Below(40),
-            .policy = Below(2) == 0 ? EvictionPolicyKind::kLru : EvictionPolicyKind::kSegmentedLru,
+            .policy = kPolicies[Below(std::ssize(kPolicies))],
             .hash_bits = hash_bits};
   }
 

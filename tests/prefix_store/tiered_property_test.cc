@@ -15,6 +15,9 @@
 namespace headstart::testing {
 namespace {
 
+constexpr EvictionPolicyKind kPolicies[] = {EvictionPolicyKind::kHitDensity, EvictionPolicyKind::kLru,
+                                            EvictionPolicyKind::kLfu, EvictionPolicyKind::kSegmentedLru};
+
 enum class Weather {
   kFair,   // lower tiers with room for all
   kTight,  // small ones that work, perhaps host memory alone
@@ -30,7 +33,7 @@ class TieredWorld {
               .host = HostBlocks(),
               .block_tokens = Below(2) == 0 ? 8 : 16,
               .hash_bits = Below(3) == 0 ? 1 : 64,
-              .policy = Below(2) == 0 ? EvictionPolicyKind::kLru : EvictionPolicyKind::kSegmentedLru};
+              .policy = kPolicies[Below(std::ssize(kPolicies))]};
     expires_ = Below(3) == 0;
     has_disk_ = weather_ != Weather::kTight || Below(2) == 0;
     Open(kFirstDay);
