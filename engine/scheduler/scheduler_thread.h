@@ -64,6 +64,7 @@ class SchedulerThread {
   // disk takes none: they are tried again.
   void CallDurably(Work work, std::function<void(const absl::Status&)> done);
 
+  // Both as Engine has them.
   void Drain(std::function<void()> drained);
   void EndAll();
   EngineStats stats() const;

@@ -94,7 +94,8 @@ absl::Status CheckExposure(const ServerAccess& access) {
 
 // gRPC would take a name alone to mean port 443, and of a port that is none some bits.
 absl::Status CheckPort(const std::string& server) {
-  if (server.find('/') != std::string::npos) return absl::OkStatus();  // a path, or one of gRPC's own schemes
+  // A socket's path, or one of gRPC's own schemes.
+  if (server.starts_with("unix") || server.find('/') != std::string::npos) return absl::OkStatus();
   const size_t colon = server.rfind(':');
   if (colon == std::string::npos) {
     return absl::InvalidArgumentError(fmt::format("--server {} names no port; write {}:8700", server, server));

@@ -90,6 +90,7 @@ class CommandLineTest(unittest.TestCase):
         for command, code, words in ((["chat", "x", "--server", "127.0.0.1"], FAILURE, "127.0.0.1:8700"),
                                      (["chat", "x", "--server", "127.0.0.1:99999"], FAILURE, "a port that is none"),
                                      (["chat", "x", "--server", "127.0.0.1:x"], FAILURE, "a port that is none"),
+                                     (["chat", "x", "--server", "unix:no.sock"], FAILURE, "no server answers at unix:no.sock"),
                                      (["chat", "x", *nowhere], FAILURE, "onnection refused"),
                                      (["chat", "x", "--server", "no-such-host.invalid:1"], FAILURE, "no-such-host"),
                                      (["generate", "", *nowhere], USAGE, "is empty"),
